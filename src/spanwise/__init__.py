@@ -1,0 +1,90 @@
+"""Cut documents into passages that can say where they came from.
+
+>>> import spanwise
+>>> chunk = spanwise.chunk("# Refunds\\n\\nFive to ten days.")[0]
+>>> chunk.citation
+'lines 1-3, Refunds'
+"""
+
+from spanwise.chunks import Chunk, Chunks, TurnSpan
+from spanwise.cutting.block_parser import Block
+from spanwise.cutting.markdown import blocks
+from spanwise.cutting.sizers import Measure, Sizer, chars, utf8_bytes, words
+from spanwise.documents import Document, Part, Turn
+from spanwise.errors import (
+    EmptyDocumentWarning,
+    LoadError,
+    MissingExtraError,
+    OptionError,
+    SizeError,
+    SpanwiseError,
+    SpanwiseWarning,
+    SplitterError,
+)
+from spanwise.snippets import Highlight, Mark, Snippet, highlight, snippet_around
+from spanwise.splitters.base import Splitter
+from spanwise.splitters.choose import chunk
+from spanwise.splitters.engine import ChunkingEngine
+from spanwise.splitters.reasons import Cut, explain
+from spanwise.splitters.fixed import fixed_with_overlap, whole_document
+from spanwise.splitters.heading import by_heading
+from spanwise.splitters.layout import by_layout
+from spanwise.splitters.paragraph import by_paragraph
+from spanwise.splitters.similarity import by_similarity
+from spanwise.splitters.structure import SemanticChunker, by_structure
+from spanwise.splitters.text import by_record, by_text, chunk_text
+from spanwise.splitters.turns import by_turn, chunk_turns
+from spanwise.lexical import WordSpan, lexical_spans, lexical_tokens
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Block",
+    "Chunk",
+    "ChunkingEngine",
+    "Chunks",
+    "Cut",
+    "Document",
+    "EmptyDocumentWarning",
+    "Highlight",
+    "LoadError",
+    "Mark",
+    "Measure",
+    "MissingExtraError",
+    "OptionError",
+    "Part",
+    "SemanticChunker",
+    "SizeError",
+    "Sizer",
+    "Snippet",
+    "SpanwiseError",
+    "SpanwiseWarning",
+    "Splitter",
+    "SplitterError",
+    "Turn",
+    "TurnSpan",
+    "WordSpan",
+    "__version__",
+    "blocks",
+    "by_heading",
+    "by_layout",
+    "by_paragraph",
+    "by_record",
+    "by_similarity",
+    "by_structure",
+    "by_text",
+    "by_turn",
+    "chars",
+    "chunk",
+    "chunk_text",
+    "chunk_turns",
+    "explain",
+    "fixed_with_overlap",
+    "highlight",
+    "lexical_spans",
+    "lexical_tokens",
+    "snippet_around",
+    "utf8_bytes",
+    "whole_document",
+    "words",
+]

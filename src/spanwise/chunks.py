@@ -1,0 +1,330 @@
+"""A passage with its exact place, and the sequence of them a splitter answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from hashlib import blake2b
+from pathlib import PurePosixPath
+from types import MappingProxyType
+from typing import Any, overload
+
+from spanwise.cutting.sizers import Sizer, chars
+from spanwise.cutting.spans import Spans
+from spanwise.documents import Document
+from spanwise.errors import SplitterError, shown
+
+__all__ = ["Chunk", "Chunks", "TurnSpan"]
+
+# Twelve hexadecimal digits: among a million passages of one document two
+# different ones share an id with a chance of 1 in 500.
+_ID_BYTES = 6
+
+_BETWEEN_CONTEXT = "\n\n"
+_BETWEEN_HEADINGS = " > "
+
+
+@dataclass(frozen=True, slots=True)
+class TurnSpan:
+    """Where a turn lies in its passage's text: ``[start, end)`` in code points."""
+
+    seq: int
+    item_id: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk:
+    """A passage: ``document.text[start:end] == text``.
+
+    ``[body, end)`` is its own part and ``[start, body)`` overlap borrowed from
+    the passage before. Pages, lines and heading path are those of the own part.
+    ``context`` helps an embedder and is never part of ``text``.
+    """
+
+    id: str
+    doc_uri: str
+    index: int
+    start: int
+    body: int
+    end: int
+    text: str
+    boundary: str
+    heading_path: tuple[str, ...] = ()
+    headings: tuple[str, ...] = ()
+    pages: tuple[str, ...] = ()
+    lines: tuple[int, int]
+    context: str = ""
+    meta: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    first_seq: int | None = None
+    last_seq: int | None = None
+    item_ids: tuple[str, ...] = ()
+    start_ms: int | None = None
+    end_ms: int | None = None
+    speakers: tuple[str, ...] = ()
+    turns: tuple[TurnSpan, ...] = ()
+
+    @property
+    def own_text(self) -> str:
+        """The text without the overlap borrowed from before."""
+        return self.text[self.body - self.start :]
+
+    @property
+    def embed_text(self) -> str:
+        """What an embedder is given: the context, a blank line, the text."""
+        return join_context(self.context, self.text)
+
+    @property
+    def citation(self) -> str:
+        """Where the passage is, as a person would cite it.
+
+        >>> from spanwise import by_heading
+        >>> by_heading().split("# Refunds\\n\\nFive to ten days.")[0].citation
+        'lines 1-3, Refunds'
+        """
+        places = [PurePosixPath(self.doc_uri).name or self.doc_uri] if self.doc_uri else []
+        if self.start_ms is not None:
+            places.append(clock(self.start_ms))
+        if self.pages:
+            many = len(self.pages) > 1
+            places.append(
+                f"pp. {self.pages[0]}-{self.pages[-1]}" if many else f"p. {self.pages[0]}"
+            )
+        elif self.start_ms is None:
+            first, last = self.lines
+            places.append(f"line {first}" if first == last else f"lines {first}-{last}")
+        if self.heading_path:
+            places.append(_BETWEEN_HEADINGS.join(self.heading_path))
+        places.extend(self.speakers)
+        return ", ".join(places)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every field by name, in plain lists and dicts; `from_dict` reads it back."""
+        plain = {each.name: getattr(self, each.name) for each in fields(self)}
+        plain["meta"] = dict(self.meta)
+        plain["turns"] = [
+            {"seq": turn.seq, "item_id": turn.item_id, "start": turn.start, "end": turn.end}
+            for turn in self.turns
+        ]
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in plain.items()
+        }
+
+    def to_json(self) -> str:
+        """`to_dict` as one line of JSON; lone surrogates as escapes."""
+        return json.dumps(self.to_dict() | {"citation": self.citation})
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Chunk:
+        """The chunk that `to_dict` wrote; keys it does not know are left out."""
+        known = {each.name for each in fields(cls)}
+        values = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in plain.items()
+            if name in known
+        }
+        values["turns"] = tuple(TurnSpan(**turn) for turn in values.get("turns", ()))
+        return cls(**values)
+
+
+class Chunks(Sequence[Chunk]):
+    """Passages in order: flat lists of positions; a `Chunk` is built when asked for.
+
+    ``starts``, ``bodies``, ``ends`` and ``boundaries`` are lists of the same
+    length; ``texts`` slices the document.
+    """
+
+    __slots__ = ("_ids", "boundaries", "bodies", "document", "ends", "max_size", "sizer", "starts")
+
+    def __init__(
+        self,
+        document: Document,
+        spans: Spans,
+        *,
+        max_size: int | None = None,
+        sizer: Sizer = chars,
+    ) -> None:
+        self.document = document
+        self.starts = spans.starts
+        self.bodies = spans.bodies
+        self.ends = spans.ends
+        self.boundaries = spans.boundaries
+        self.max_size = max_size
+        self.sizer = sizer
+        self._ids: list[str] | None = None
+
+    @classmethod
+    def from_spans(
+        cls,
+        document: Document,
+        spans: Iterable[tuple[int, int] | tuple[int, int, int]],
+        *,
+        splitter: str = "a splitter",
+    ) -> Chunks:
+        """Chunks from positions that another splitter chose.
+
+        ``spans`` are ``(start, end)`` or ``(start, body, end)`` in code points.
+        Raises `SplitterError`, naming the span, when one is outside the text,
+        empty, or out of order.
+
+        >>> doc = Document(text="ab cd")
+        >>> Chunks.from_spans(doc, [(0, 2), (3, 5)]).texts
+        ['ab', 'cd']
+        """
+        made, length = Spans(), len(document.text)
+        last_start, last_end = -1, 0
+        for i, span in enumerate(spans):
+            start, body, end = span if len(span) == 3 else (span[0], span[0], span[1])
+            if not 0 <= start <= body < end <= length:
+                fault = f"is not 0 <= start <= body < end <= {length}, the text's length"
+            elif start <= last_start:
+                fault = f"does not start after the span before it, at {last_start}"
+            elif body < last_end:
+                fault = f"has its own part before {last_end}, where the one before it ends"
+            else:
+                made.starts.append(start)
+                made.bodies.append(body)
+                made.ends.append(end)
+                made.boundaries.append("document" if i == 0 else "custom")
+                last_start, last_end = start, end
+                continue
+            raise SplitterError(
+                f"{splitter}: span {i}, {shown(tuple(span))}, {fault}; "
+                "give half-open ranges of code points in order"
+            )
+        return cls(document, made)
+
+    def __len__(self) -> int:
+        return len(self.bodies)
+
+    @overload
+    def __getitem__(self, index: int) -> Chunk: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Chunk]: ...
+    def __getitem__(self, index: int | slice) -> Chunk | list[Chunk]:
+        if isinstance(index, slice):
+            return [self._build(i) for i in range(*index.indices(len(self)))]
+        at = index + len(self) if index < 0 else index
+        if not 0 <= at < len(self):
+            raise IndexError(f"chunk {index} of {len(self)}")
+        return self._build(at)
+
+    def __iter__(self) -> Iterator[Chunk]:
+        return map(self._build, range(len(self)))
+
+    def __repr__(self) -> str:
+        return f"<Chunks: {len(self)} of {shown(self.document.uri or self.document.text, 40)}>"
+
+    @property
+    def texts(self) -> list[str]:
+        """The text of every chunk."""
+        text = self.document.text
+        return [text[start:end] for start, end in zip(self.starts, self.ends, strict=True)]
+
+    @property
+    def heading_paths(self) -> list[tuple[str, ...]]:
+        """The heading path of every chunk."""
+        outline = self.document.outline
+        at, paths = outline.heading_at, [*outline.paths, ()]
+        if len(paths) == 1:
+            return [()] * len(self)
+        return [paths[at(body, end)] for body, end in zip(self.bodies, self.ends, strict=True)]
+
+    @property
+    def ids(self) -> list[str]:
+        """The id of every chunk: of its own text, with an ordinal for repeats."""
+        if self._ids is None:
+            text, uri = self.document.text, self.document.uri
+            seen: dict[str, int] = {}
+            ids = []
+            for body, end in zip(self.bodies, self.ends, strict=True):
+                raw = text[body:end].encode("utf-8", "surrogatepass")
+                name = blake2b(raw, digest_size=_ID_BYTES).hexdigest()
+                count = seen[name] = seen.get(name, 0) + 1
+                ids.append(f"{uri}#{name}" if count == 1 else f"{uri}#{name}-{count}")
+            self._ids = ids
+        return self._ids
+
+    def _build(self, i: int) -> Chunk:
+        """The chunk at an index: the one place where a `Chunk` is made."""
+        document = self.document
+        start, body, end = self.starts[i], self.bodies[i], self.ends[i]
+        outline = document.outline
+        heading = outline.heading_at(body, end)
+        text = document.text[start:end]
+        turns = document.parts_between(start, end, "turn")
+        return Chunk(
+            id=self.ids[i],
+            doc_uri=document.uri,
+            index=i,
+            start=start,
+            body=body,
+            end=end,
+            text=text,
+            boundary=self.boundaries[i],
+            heading_path=outline.paths[heading] if heading >= 0 else (),
+            headings=outline.titles_between(body, end),
+            pages=tuple(part.label for part in document.parts_between(body, end, "page")),
+            lines=(document.line_at(body), document.line_at(end - 1)),
+            context=self._context(start, body, heading, text),
+            meta=document.meta,
+            first_seq=turns[0].meta["seq"] if turns else None,
+            last_seq=turns[-1].meta["seq"] if turns else None,
+            item_ids=tuple(part.meta["item_id"] for part in turns),
+            start_ms=turns[0].meta["start_ms"] if turns else None,
+            end_ms=turns[-1].meta["end_ms"] if turns else None,
+            speakers=tuple(dict.fromkeys(s for part in turns if (s := part.meta["speaker"]))),
+            turns=tuple(
+                TurnSpan(
+                    part.meta["seq"], part.meta["item_id"], part.start - start, part.end - start
+                )
+                for part in turns
+            ),
+        )
+
+    def _context(self, start: int, body: int, heading: int, text: str) -> str:
+        """What the own part stands under and its text does not say, within ``max_size``.
+
+        Shortened outermost first: the document's title, the headings, the header
+        of a table that was cut.
+        """
+        outline = self.document.outline
+        found = outline.structure
+        path = [
+            outline.paths[i][-1]
+            for i in (outline.ancestors(heading) if heading >= 0 else ())
+            if found.heading_ends[i] <= start and outline.paths[i][-1]
+        ]
+        title = self.document.meta.get("title")
+        if isinstance(title, str) and title and title not in path and title not in text:
+            path.insert(0, title)
+        header = outline.table_header(body)
+        header_text = "" if header[0] >= start else self.document.text[header[0] : header[1]]
+        while path or header_text:
+            context = "\n".join(filter(None, (_BETWEEN_HEADINGS.join(path), header_text)))
+            whole = join_context(context, text)
+            if self.max_size is None or self.sizer(whole) <= self.max_size:
+                return context
+            if path:
+                del path[0]
+            else:
+                header_text = ""
+        return ""
+
+
+def join_context(context: str, text: str) -> str:
+    """The string that an embedder reads."""
+    return f"{context}{_BETWEEN_CONTEXT}{text}" if context else text
+
+
+def clock(milliseconds: int) -> str:
+    """A time as ``hours:minutes:seconds``.
+
+    >>> clock(724_000)
+    '00:12:04'
+    """
+    seconds = milliseconds // 1000
+    return f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"

@@ -1,0 +1,569 @@
+"""The verbs: chunk, explain, snippet."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from enum import Enum
+from functools import wraps
+from html import escape
+from typing import Annotated, Any, ParamSpec
+
+import typer
+from rich.text import Text
+from typer.main import get_command
+
+import spanwise
+from spanwise.chunks import Chunk, Chunks
+from spanwise.cli.screen import (
+    Column,
+    Rows,
+    Screen,
+    Working,
+    one_line,
+    prepare_streams,
+    silence,
+    style_of,
+    visible,
+)
+from spanwise.cli.sources import Failures, Source, attempt, find_sources
+from spanwise.cli.strategies import NAMES, chooser, options_of, unescape
+from spanwise.documents import Document
+from spanwise.errors import OptionError, SpanwiseError
+from spanwise.splitters.base import Strategy
+
+__all__ = ["app", "run"]
+
+_FINE, _FAILED, _WRONG_USE = 0, 1, 2
+# As a shell reports the signals of Ctrl-C and of a pipe that nobody reads.
+_INTERRUPTED, _UNREAD = 130, 141
+
+# The usage error of the command line parser, which typer does not export.
+_UsageError: Any = typer.BadParameter.__mro__[1]
+
+Arguments = ParamSpec("Arguments")
+
+
+class Format(str, Enum):
+    """How passages and cuts are shown."""
+
+    table = "table"
+    jsonl = "jsonl"
+    text = "text"
+
+
+class SnippetFormat(str, Enum):
+    """How a snippet is shown."""
+
+    plain = "plain"
+    ansi = "ansi"
+    html = "html"
+    json = "json"
+
+
+class SizerName(str, Enum):
+    """What sizes count."""
+
+    chars = "chars"
+    words = "words"
+    utf8_bytes = "utf8_bytes"
+
+
+_SIZERS = {
+    SizerName.chars: spanwise.chars,
+    SizerName.words: spanwise.words,
+    SizerName.utf8_bytes: spanwise.utf8_bytes,
+}
+
+_CUTTING = "How to cut"
+_SHOWING = "What to show"
+
+By = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help=f"{', '.join(NAMES[:-1])} or {NAMES[-1]}. "
+        "Unset: heading for Markdown, record for JSON lines, CSV and TSV, paragraph for the rest.",
+        rich_help_panel=_CUTTING,
+    ),
+]
+ChunkSize = Annotated[
+    int | None,
+    typer.Option(metavar="SIZE", help="The size to fill to.", rich_help_panel=_CUTTING),
+]
+Overlap = Annotated[
+    int | None,
+    typer.Option(
+        metavar="SIZE", help="What to borrow from the passage before.", rich_help_panel=_CUTTING
+    ),
+]
+MinSize = Annotated[
+    int | None,
+    typer.Option(
+        metavar="SIZE", help="Shorter passages join a neighbour.", rich_help_panel=_CUTTING
+    ),
+]
+MaxSize = Annotated[
+    int | None,
+    typer.Option(
+        metavar="SIZE",
+        help="A hard cap, overlap and context included.",
+        rich_help_panel=_CUTTING,
+    ),
+]
+MaxLevel = Annotated[
+    int | None,
+    typer.Option(metavar="1-6", help="Deeper headings do not cut.", rich_help_panel=_CUTTING),
+]
+Separator = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TEXT",
+        help=r"What stands between two records; \n, \r, \t, \f and \\ are read.",
+        rich_help_panel=_CUTTING,
+    ),
+]
+SizerOption = Annotated[
+    SizerName,
+    typer.Option(
+        "--sizer",
+        metavar="NAME",
+        help="What sizes count: chars, words or utf8_bytes.",
+        rich_help_panel=_CUTTING,
+    ),
+]
+Encoding = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="Unset: by byte order mark, else UTF-8.",
+        rich_help_panel=_SHOWING,
+    ),
+]
+FormatOption = Annotated[
+    Format | None,
+    typer.Option(
+        "--format",
+        metavar="NAME",
+        help="table, jsonl or text. Unset: table on a terminal, jsonl elsewhere.",
+        rich_help_panel=_SHOWING,
+    ),
+]
+
+app = typer.Typer(
+    name="spanwise",
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line and answer its exit status."""
+    prepare_streams()
+    try:
+        answer = get_command(app)(args=arguments, prog_name="spanwise", standalone_mode=False)
+        return int(answer or 0)
+    except _UsageError as fault:
+        command = fault.ctx.command_path if fault.ctx else "spanwise"
+        _complain(f"{command}: {fault.format_message()}", f"Try '{command} --help'.")
+        return _WRONG_USE
+    except typer.Abort:
+        return _INTERRUPTED
+
+
+def _complain(*lines: str) -> None:
+    """Print an error, each line safe to show."""
+    print(*map(one_line, lines), sep="\n", file=sys.stderr)
+
+
+def _edge(verb: Callable[Arguments, None]) -> Callable[Arguments, None]:
+    """A verb whose errors are one line and an exit status."""
+
+    @wraps(verb)
+    def guarded(*args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
+        try:
+            verb(*args, **kwargs)
+            sys.stdout.flush()
+        except KeyboardInterrupt:
+            silence(sys.stdout)
+            raise typer.Exit(_INTERRUPTED) from None
+        except SpanwiseError as fault:
+            _complain(f"spanwise {verb.__name__}: {fault}")
+            wrong = isinstance(fault, OptionError)
+            raise typer.Exit(_WRONG_USE if wrong else _FAILED) from None
+        except BrokenPipeError:
+            silence(sys.stdout)
+            raise typer.Exit(_UNREAD) from None
+        except OSError as fault:
+            silence(sys.stdout)
+            _complain(f"spanwise {verb.__name__}: the output cannot be written: {fault.strerror}")
+            raise typer.Exit(_FAILED) from None
+
+    return guarded
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        print(f"spanwise {spanwise.__version__}")
+        raise typer.Exit
+
+
+@app.callback(
+    invoke_without_command=True,
+    epilog="Exit status: 0 fine, 1 something failed and is listed, 2 wrong use.",
+)
+def _start(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Cut documents into passages that can say where they came from."""
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+_CHUNK_EXAMPLES = """
+[bold]Examples[/bold]
+
+  spanwise chunk docs README.md
+
+  spanwise chunk notes.md --chunk-size 500 --overlap 0 > passages.jsonl
+
+  git show HEAD:README.md | spanwise chunk - --by heading --format text
+
+  spanwise chunk export.txt --by record --separator '\\n---\\n'
+"""
+
+
+@app.command(epilog=_CHUNK_EXAMPLES)
+@_edge
+def chunk(
+    paths: Annotated[
+        list[str],
+        typer.Argument(metavar="PATH", help="Files, folders, or - for standard input."),
+    ],
+    by: By = "",
+    chunk_size: ChunkSize = None,
+    overlap: Overlap = None,
+    min_size: MinSize = None,
+    max_size: MaxSize = None,
+    max_level: MaxLevel = None,
+    separator: Separator = None,
+    sizer: SizerOption = SizerName.chars,
+    encoding: Encoding = "",
+    format_: FormatOption = None,
+) -> None:
+    """Cut files, folders or standard input into passages."""
+    screen = Screen()
+    choose = chooser(
+        by, _given(chunk_size, overlap, min_size, max_size, max_level, separator, sizer)
+    )
+    failures = Failures()
+    sources = find_sources(paths, failures)
+    _check(choose, sources)
+    form = _form(format_, screen)
+    show = {Format.table: _chunk_rows, Format.jsonl: _json_lines, Format.text: _passages}[form](
+        screen
+    )
+    passages = done = 0
+    with Working(screen, [source.size for source in sources], rows=form is Format.table) as working:
+        for source in sources:
+            size = source.size
+
+            def cut(source: Source = source) -> Chunks:
+                document = source.load(encoding)
+                return choose(document).split(document)
+
+            with working.cutting(source.name):
+                chunks = attempt(source, failures, screen.tell, cut)
+            if chunks is not None:
+                done += 1
+                passages += len(chunks)
+                length = len(chunks.document.text)
+                for i, each in enumerate(chunks):
+                    show(chunks, each)
+                    working.wrote(i, each.end / length, size)
+            working.finished(size)
+    sys.stdout.flush()
+    _sum_up(screen, done, passages, failures)
+
+
+_EXPLAIN_EXAMPLES = """
+[bold]Examples[/bold]
+
+  spanwise explain notes.md
+
+  spanwise explain notes.md --by structure --chunk-size 400 --format text
+"""
+
+
+@app.command(epilog=_EXPLAIN_EXAMPLES)
+@_edge
+def explain(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A file, or - for standard input.")],
+    by: By = "",
+    chunk_size: ChunkSize = None,
+    overlap: Overlap = None,
+    min_size: MinSize = None,
+    max_size: MaxSize = None,
+    max_level: MaxLevel = None,
+    separator: Separator = None,
+    sizer: SizerOption = SizerName.chars,
+    encoding: Encoding = "",
+    format_: FormatOption = None,
+) -> None:
+    """Say for each cut in a file what kind it is and why it fell there."""
+    screen = Screen()
+    choose = chooser(
+        by, _given(chunk_size, overlap, min_size, max_size, max_level, separator, sizer)
+    )
+    source, failures = Source(file), Failures()
+    _check(choose, [source])
+
+    def work() -> tuple[Document, Strategy, list[spanwise.Cut]]:
+        document = source.load(encoding)
+        splitter = choose(document)
+        return document, splitter, spanwise.explain(document, splitter)
+
+    with Working(screen, [source.size], rows=True) as working, working.cutting(source.name):
+        answer = attempt(source, failures, screen.tell, work)
+    if answer is None:
+        raise _failed(failures)
+    document, splitter, cuts = answer
+    form = _form(format_, screen)
+    if form is Format.jsonl:
+        for each in cuts:
+            sys.stdout.write(json.dumps(asdict(each)) + "\n")
+    elif form is Format.text:
+        for each in cuts:
+            screen.write(f"[cut {each.index + 1}: {each.boundary}, {_sizes(each)}: {each.why}]\n")
+            screen.write(document.text[each.body : each.end] + "\n\n")
+    else:
+        _cut_rows(screen, document, splitter, cuts)
+
+
+_SNIPPET_EXAMPLES = """
+[bold]Examples[/bold]
+
+  spanwise snippet "late refund" handbook.md
+
+  spanwise snippet "返金" handbook.md --format html
+"""
+
+
+@app.command(epilog=_SNIPPET_EXAMPLES)
+@_edge
+def snippet(
+    query: Annotated[
+        str,
+        typer.Argument(metavar="QUERY", help='Words, or a "phrase" in quotes of its own.'),
+    ],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A file, or - for standard input.")],
+    width: Annotated[int, typer.Option(metavar="CHARS", help="The most characters to show.")] = 200,
+    fold_accents: Annotated[
+        bool, typer.Option("--fold-accents", help="Match words that differ in their accents.")
+    ] = False,
+    encoding: Annotated[
+        str, typer.Option(metavar="NAME", help="Unset: by byte order mark, else UTF-8.")
+    ] = "",
+    format_: Annotated[
+        SnippetFormat | None,
+        typer.Option(
+            "--format",
+            metavar="NAME",
+            help="plain, ansi, html or json. Unset: ansi on a terminal, plain elsewhere.",
+        ),
+    ] = None,
+) -> None:
+    """Show where the words of a query stand in a file, and cite the place."""
+    screen = Screen()
+    source, failures = Source(file), Failures()
+
+    def work() -> tuple[Document, spanwise.Highlight]:
+        document = source.load(encoding)
+        return document, spanwise.highlight(
+            document.text, query, width=width, fold_accents=fold_accents
+        )
+
+    answer = attempt(source, failures, screen.tell, work)
+    if answer is None:
+        raise _failed(failures)
+    document, found = answer
+    if not found.matched:
+        _complain(f"{source.name}: no word of {query!r} occurs in it")
+        raise typer.Exit(_FAILED)
+    place = Chunks.from_spans(
+        document, [(found.marks[0].source_start, found.marks[-1].source_end)]
+    )[0]
+    form = format_ or (SnippetFormat.ansi if screen.is_terminal else SnippetFormat.plain)
+    if form is SnippetFormat.json:
+        about = {
+            "doc_uri": document.uri,
+            "citation": place.citation,
+            "lines": place.lines,
+            "heading_path": place.heading_path,
+        }
+        sys.stdout.write(json.dumps(about | asdict(found)) + "\n")
+    elif form is SnippetFormat.html:
+        sys.stdout.write(f"<cite>{escape(place.citation)}</cite>\n{found.html()}\n")
+    elif form is SnippetFormat.plain:
+        screen.write(f"{place.citation}\n{found.plain()}\n")
+    else:
+        style = "1" if os.environ.get("NO_COLOR") else "1;33"
+        sys.stdout.write(f"\x1b[2m{visible(place.citation)}\x1b[0m\n{found.ansi(style)}\n")
+
+
+def _given(
+    chunk_size: int | None,
+    overlap: int | None,
+    min_size: int | None,
+    max_size: int | None,
+    max_level: int | None,
+    separator: str | None,
+    sizer: SizerName,
+) -> dict[str, Any]:
+    """The options that were given, by the names the library has for them."""
+    options = {
+        "chunk_size": chunk_size,
+        "overlap": overlap,
+        "min_size": min_size,
+        "max_size": max_size,
+        "max_level": max_level,
+        "separator": None if separator is None else unescape(separator),
+        "sizer": None if sizer is SizerName.chars else _SIZERS[sizer],
+    }
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _check(choose: Callable[[Document], Strategy], sources: Sequence[Source]) -> None:
+    """Refuse options that do not fit, before any document is read."""
+    for media_type in sorted({source.media_type for source in sources} or {""}):
+        choose(Document(text="", media_type=media_type))
+
+
+def _form(format_: Format | None, screen: Screen) -> Format:
+    return format_ or (Format.table if screen.is_terminal else Format.jsonl)
+
+
+def _json_lines(screen: Screen) -> Callable[[Chunks, Chunk], None]:
+    """A line of JSON a passage."""
+
+    def show(chunks: Chunks, each: Chunk) -> None:
+        sys.stdout.write(each.to_json() + "\n")
+
+    return show
+
+
+def _passages(screen: Screen) -> Callable[[Chunks, Chunk], None]:
+    """The passages as they are, each under its citation."""
+
+    def show(chunks: Chunks, each: Chunk) -> None:
+        screen.write(f"[{each.citation}]\n{each.text}\n\n")
+
+    return show
+
+
+def _chunk_rows(screen: Screen) -> Callable[[Chunks, Chunk], None]:
+    """A row a passage: where it is, its own size, what it begins at, how it opens."""
+    width = max(60, screen.out.width)
+    cited = min(64, width * 42 // 100)
+    opening = width - cited - 6 - 9 - 6
+    rows = Rows(
+        screen.out,
+        [
+            Column("Passage", cited, lines=2),
+            Column("Size", 6, right=True),
+            Column("Boundary", 9),
+            Column("Opens with", opening, lines=2),
+        ],
+    )
+
+    def show(chunks: Chunks, each: Chunk) -> None:
+        if each.index == 0:
+            rows.gap()
+        own = each.own_text
+        rows.add(
+            Text(_cited(each, cited)),
+            Text(f"{chunks.sizer(own):,}"),
+            Text(each.boundary, style=style_of(each.boundary)),
+            Text(one_line(own[: 4 * opening]) + ("…" if len(own) > 4 * opening else "")),
+        )
+
+    return show
+
+
+def _cited(each: Chunk, width: int) -> str:
+    """A citation for two lines of a width; outer headings give way."""
+    citation, path = each.citation, list(each.heading_path)
+    whole = " > ".join(path)
+    while len(citation) > 2 * width - 8 and len(path) > 1:
+        del path[0]
+        citation = each.citation.replace(whole, " > ".join(["…", *path]))
+    return one_line(citation)
+
+
+def _cut_rows(
+    screen: Screen, document: Document, splitter: Strategy, cuts: Sequence[spanwise.Cut]
+) -> None:
+    """A row a cut, under the strategy and its options."""
+    options = ", ".join(f"{name} {_plain(value)}" for name, value in options_of(splitter))
+    head = Text(one_line(document.uri) or "standard input", style="bold")
+    screen.out.print(head.append(f", {splitter.name}: {options}", style="not bold"))
+    screen.out.print()
+    why = max(60, screen.out.width) - 4 - 11 - 6 - 7 - 9 - 10
+    rows = Rows(
+        screen.out,
+        [
+            Column("#", 4, right=True),
+            Column("Lines", 11),
+            Column("Size", 6, right=True),
+            Column("Overlap", 7, right=True),
+            Column("Boundary", 9),
+            Column("Why the cut is here", why, lines=4),
+        ],
+    )
+    for each in cuts:
+        first, last = document.line_at(each.body), document.line_at(each.end - 1)
+        rows.add(
+            Text(str(each.index + 1)),
+            Text(str(first) if first == last else f"{first}-{last}"),
+            Text(f"{each.size:,}"),
+            Text(f"{each.overlap:,}" if each.overlap else ""),
+            Text(each.boundary, style=style_of(each.boundary)),
+            Text(each.why),
+        )
+
+
+def _plain(value: object) -> str:
+    """A number or a name as it is typed; a separator with its escapes."""
+    return repr(value) if isinstance(value, str) and not value.isidentifier() else str(value)
+
+
+def _sizes(each: spanwise.Cut) -> str:
+    return f"{each.size:,}" + (f" and {each.overlap:,} of overlap" if each.overlap else "")
+
+
+def _sum_up(screen: Screen, done: int, passages: int, failures: Failures) -> None:
+    """The last line of a run, what failed below it; ends a run with failures."""
+    failed = len(failures.reasons)
+    counts = f"{_count(done, 'file')}, {_count(passages, 'passage')}"
+    screen.tell(f"{counts}, {failed:,} failed:" if failed else counts, "dim" if not failed else "")
+    if failed:
+        raise _failed(failures, "  ")
+
+
+def _failed(failures: Failures, indent: str = "") -> typer.Exit:
+    """Print what failed; the exit that says so."""
+    for reason in failures.reasons:
+        print(indent + one_line(reason), file=sys.stderr)
+    return typer.Exit(_FAILED)
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number:,} {thing}" + ("" if number == 1 else "s")

@@ -1,0 +1,119 @@
+"""The documents of a run: found, loaded and cut one at a time, with what failed."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from spanwise.documents import Document
+from spanwise.errors import LoadError, OptionError, SpanwiseError, SpanwiseWarning
+from spanwise.loaders.files import SUFFIXES, find_documents, load
+from spanwise.loaders.text import media_type_of
+
+__all__ = ["Failures", "Source", "attempt", "find_sources"]
+
+STANDARD_INPUT = "-"
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file, or standard input."""
+
+    path: str
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return "standard input" if self.path == STANDARD_INPUT else self.path
+
+    @property
+    def place(self) -> str:
+        """The same for two ways to write one path."""
+        return self.path if self.path == STANDARD_INPUT else str(Path(self.path).absolute())
+
+    @property
+    def media_type(self) -> str:
+        """What its document's media type will be."""
+        return "" if self.path == STANDARD_INPUT else media_type_of(Path(self.path).suffix)
+
+    @property
+    def size(self) -> int:
+        """Its bytes, or 0 where they are not known."""
+        try:
+            return 0 if self.path == STANDARD_INPUT else Path(self.path).stat().st_size
+        except (OSError, ValueError):
+            return 0
+
+    def load(self, encoding: str) -> Document:
+        """Its document."""
+        if self.path != STANDARD_INPUT:
+            return load(self.path, encoding=encoding)
+        try:
+            return load(sys.stdin.buffer.read(), encoding=encoding)
+        except LoadError as fault:
+            raise LoadError(self.name + str(fault).removeprefix("the bytes given")) from None
+
+
+@dataclass(slots=True)
+class Failures:
+    """What failed in a run, and why, in order."""
+
+    reasons: list[str] = field(default_factory=list)
+
+    def add(self, reason: object) -> None:
+        """Note one more."""
+        self.reasons.append(str(reason))
+
+
+def find_sources(paths: Iterable[str], failures: Failures) -> list[Source]:
+    """The sources that paths name: a file itself, the documents in a folder; each once."""
+    found: dict[str, Source] = {}
+    for path in paths:
+        if path != STANDARD_INPUT and os.path.isdir(path):  # noqa: PTH112
+            before = len(failures.reasons)
+            inside = find_documents(path, on_error=failures.add)
+            if not inside and len(failures.reasons) == before:
+                failures.add(f"{path}: it holds no text files ({' '.join(SUFFIXES)})")
+            sources = [Source(str(each)) for each in inside]
+        else:
+            sources = [Source(path)]
+        for source in sources:
+            found.setdefault(source.place, source)
+    return list(found.values())
+
+
+def attempt(
+    source: Source, failures: Failures, note: Callable[[str], object], work: Callable[[], Result]
+) -> Result | None:
+    """What ``work`` answers on a source; a failure is noted and answers nothing.
+
+    An `OptionError` is no matter of one source and passes. Warnings of this
+    library go to ``note``.
+    """
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", SpanwiseWarning)
+        try:
+            return work()
+        except OptionError:
+            raise
+        except SpanwiseError as fault:
+            failures.add(named(source, str(fault)))
+        except Exception as fault:  # one document must not end a batch
+            failures.add(named(source, f"{type(fault).__name__}: {fault}"))
+        finally:
+            for warning in caught:
+                if issubclass(warning.category, SpanwiseWarning):
+                    note(named(source, str(warning.message)))
+    return None
+
+
+def named(source: Source, message: str) -> str:
+    """A message that begins with the source it is about."""
+    return message if message.startswith(source.name) else f"{source.name}: {message}"

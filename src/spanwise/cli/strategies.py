@@ -1,0 +1,140 @@
+"""From the words of a command line to a splitter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
+from typing import Any
+
+from spanwise.documents import Document
+from spanwise.errors import OptionError, shown
+from spanwise.splitters.base import Strategy
+from spanwise.splitters.choose import splitter_for
+from spanwise.splitters.engine import BySize, ByTitle
+from spanwise.splitters.fixed import FixedWithOverlap, WholeDocument
+from spanwise.splitters.heading import ByHeading
+from spanwise.splitters.layout import ByLayout
+from spanwise.splitters.paragraph import ByParagraph
+from spanwise.splitters.structure import SemanticChunker
+from spanwise.splitters.text import ByRecord, ByText
+
+__all__ = ["NAMES", "chooser", "options_of", "unescape"]
+
+_KINDS: tuple[tuple[str, type[Strategy]], ...] = (
+    ("heading", ByHeading),
+    ("paragraph", ByParagraph),
+    ("text", ByText),
+    ("record", ByRecord),
+    ("fixed", FixedWithOverlap),
+    ("whole", WholeDocument),
+    ("structure", SemanticChunker),
+    ("layout", ByLayout),
+    ("engine-fixed", BySize),
+    ("engine-hierarchical", ByTitle),
+)
+
+NAMES = tuple(name for name, _ in _KINDS)
+
+# Strategies that no command line can give what they need.
+_PYTHON_ONLY = {
+    "similarity": "by_similarity needs an embedder; call it from Python",
+    "semantic": "by_similarity needs an embedder; call it from Python",
+    "turn": "by_turn needs a transcript's turns; call it from Python",
+    "turns": "by_turn needs a transcript's turns; call it from Python",
+}
+
+# The size that packing fills to has another name in one reference.
+_TARGET = "target_size"
+
+_ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "\\": "\\"}
+
+
+def chooser(by: str, given: Mapping[str, Any]) -> Callable[[Document], Strategy]:
+    """What answers a document's splitter, with the options given.
+
+    Without a name it depends on the document's media type; a separator alone
+    means records. Raises `OptionError` for a name or an option that does not fit.
+    """
+    if not by and "separator" in given:
+        by = "record"
+    if by:
+        made = _with_options(_kind(by)(), given)
+        return lambda document: made
+
+    def choose(document: Document) -> Strategy:
+        fitting = splitter_for(document)
+        assert isinstance(fitting, Strategy)
+        return _with_options(fitting, given)
+
+    return choose
+
+
+def options_of(splitter: Strategy) -> list[tuple[str, Any]]:
+    """The options of a splitter that are set, by name, in order of their fields."""
+    last = ("sizer", "max_size")
+    names = [each.name for each in fields(splitter) if each.name not in last]
+    values = [(name, getattr(splitter, name)) for name in (*names, *last)]
+    return [
+        (name, getattr(value, "__name__", value)) for name, value in values if value is not None
+    ]
+
+
+def unescape(separator: str) -> str:
+    r"""A separator as typed, with ``\n``, ``\r``, ``\t``, ``\f`` and ``\\`` read.
+
+    >>> unescape(r"\n---\n")
+    '\n---\n'
+    """
+    out, marked = [], False
+    for character in separator:
+        if marked:
+            out.append(_ESCAPES.get(character, "\\" + character))
+            marked = False
+        elif character == "\\":
+            marked = True
+        else:
+            out.append(character)
+    return "".join(out) + "\\" * marked
+
+
+def _kind(by: str) -> type[Strategy]:
+    """The strategy of a name, short or as in Python."""
+    wanted = by.lower().replace("-", "_").removeprefix("by_")
+    for name, kind in _KINDS:
+        if wanted in (name.replace("-", "_"), kind.name.removeprefix("by_")):
+            return kind
+    if wanted in _PYTHON_ONLY:
+        raise OptionError(f"--by {by}: {_PYTHON_ONLY[wanted]}")
+    raise OptionError(f"--by {shown(by)} is unknown; give one of {', '.join(NAMES)}")
+
+
+def _with_options(splitter: Strategy, given: Mapping[str, Any]) -> Strategy:
+    """The splitter with the options given, each of which it must take."""
+    takes = {each.name for each in fields(splitter)}
+    changes = {}
+    for name, value in given.items():
+        field = _TARGET if name == "chunk_size" and _TARGET in takes else name
+        if field not in takes:
+            known = ["chunk_size" if each == _TARGET else each for each in _ORDER if each in takes]
+            raise OptionError(
+                f"{_flag(name)} has no effect on {splitter.name}, which takes "
+                f"{', '.join(map(_flag, known))}; leave it out, or choose another --by"
+            )
+        changes[field] = value
+    return replace(splitter, **changes)
+
+
+_ORDER = (
+    "chunk_size",
+    _TARGET,
+    "overlap",
+    "min_size",
+    "max_size",
+    "max_level",
+    "separator",
+    "sizer",
+)
+
+
+def _flag(option: str) -> str:
+    return "--" + option.replace("_", "-")

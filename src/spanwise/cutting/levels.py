@@ -1,0 +1,224 @@
+"""Legal cuts, strong to weak, looked for near the place where one is needed.
+
+A cut is the end of the unit before it: the white space that separates two
+units comes after the cut and belongs to no passage. Every finder answers cuts
+``c`` with ``lo < c <= hi``, and each of them is a cluster border.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from spanwise.cutting.clusters import border_before, clusters, is_border
+from spanwise.cutting.sentences import (
+    clause_cuts,
+    last_clause_cut,
+    last_sentence_cut,
+    sentence_cuts,
+)
+
+__all__ = [
+    "CLAUSE",
+    "CLUSTER",
+    "SENTENCE",
+    "SENTENCE_INSIDE",
+    "WORD",
+    "Level",
+    "block_level",
+    "line_level",
+    "paragraph_level",
+]
+
+FindLast = Callable[[str, int, int], int]
+FindAll = Callable[[str, int, int], list[int]]
+
+# LF, CRLF and CR end lines; U+2028 and U+2029 do not (departure `line-ends`).
+_LINE_END = re.compile(r"\r\n?|\n")
+# A blank line holds spaces and tabs alone, as in CommonMark.
+_BLANK = re.compile(r"(?:\r\n|\n|\r)[ \t]*[\r\n]")
+_WHITE_RUN = re.compile(r"\s+")
+
+# Words are short: their borders are looked for in this many code points first.
+_NEAR = 64
+# The first cut beyond a place is looked for in windows that double from here.
+_AHEAD = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One kind of boundary: the last cut of a window (or -1), and all of them."""
+
+    name: str
+    last: FindLast
+    cuts: FindAll
+
+    def first(self, text: str, lo: int, hi: int) -> int:
+        """The first cut in ``(lo, hi]``, or ``hi``."""
+        reach = _AHEAD
+        while lo < hi:
+            end = min(hi, lo + reach)
+            found = self.cuts(text, lo, end)
+            if found:
+                return found[0]
+            lo, reach = end, reach * 2
+        return hi
+
+
+def line_level(text: str) -> Level:
+    """The ends of lines; quicker for a text that has no carriage return."""
+    return _LINE_ANY if "\r" in text else _LINE_LF
+
+
+def paragraph_level(text: str) -> Level:
+    """The line ends before blank lines; quicker without a carriage return."""
+    return _PARAGRAPH_ANY if "\r" in text else _PARAGRAPH_LF
+
+
+def block_level(text: str, starts: Sequence[int], ends: Sequence[int]) -> Level:
+    """Paragraphs and atoms: no cut falls inside ``[starts[i], ends[i])``, one at each end."""
+    paragraph = paragraph_level(text)
+
+    def last(text: str, lo: int, hi: int) -> int:
+        i = bisect_right(starts, hi) - 1
+        if i < 0 or ends[i] <= lo:
+            return paragraph.last(text, lo, hi)
+        if hi < ends[i]:
+            return starts[i] if starts[i] > lo else -1
+        found = paragraph.last(text, ends[i], hi)
+        return found if found >= 0 else ends[i]
+
+    def cuts(text: str, lo: int, hi: int) -> list[int]:
+        i = max(0, bisect_right(starts, lo) - 1)
+        found: list[int] = []
+        while lo < hi and i < len(starts) and starts[i] < hi:
+            if ends[i] > lo:
+                if starts[i] > lo:
+                    found += paragraph.cuts(text, lo, starts[i])
+                    if not found or found[-1] < starts[i]:
+                        found.append(starts[i])
+                if ends[i] <= hi:
+                    found.append(ends[i])
+                lo = ends[i]
+            i += 1
+        return found + paragraph.cuts(text, lo, hi) if lo < hi else found
+
+    return Level("block", last, cuts)
+
+
+def _last_line_lf(text: str, lo: int, hi: int) -> int:
+    return text.rfind("\n", lo + 1, hi + 1)
+
+
+def _last_line_any(text: str, lo: int, hi: int) -> int:
+    found = max(text.rfind("\n", lo + 1, hi + 1), text.rfind("\r", lo + 1, hi + 1))
+    if found > 0 and text[found - 1 : found + 1] == "\r\n":
+        return found - 1 if found - 1 > lo else -1
+    return found
+
+
+def _line_cuts(text: str, lo: int, hi: int) -> list[int]:
+    return [
+        c
+        for c in (found.start() for found in _LINE_END.finditer(text, lo + 1, hi + 1))
+        if text[c - 1 : c + 1] != "\r\n"
+    ]
+
+
+def _last_paragraph_lf(text: str, lo: int, hi: int) -> int:
+    found = text.rfind("\n\n", lo + 1, hi + 2)
+    floor = found + 2 if found >= 0 else lo + 1
+    # A later blank line can only be one that holds white space.
+    line = text.rfind("\n", floor, hi + 1)
+    while line >= 0:
+        if text[line + 1 : line + 2] in (" ", "\t") and _BLANK.match(text, line):
+            return line
+        line = text.rfind("\n", floor, line)
+    return found
+
+
+def _last_paragraph_any(text: str, lo: int, hi: int) -> int:
+    line = _last_line_any(text, lo, hi)
+    while line >= 0 and not _BLANK.match(text, line):
+        line = _last_line_any(text, lo, line - 1)
+    return line
+
+
+def _paragraph_cuts(text: str, lo: int, hi: int) -> list[int]:
+    return [c for c in _line_cuts(text, lo, hi) if _BLANK.match(text, c)]
+
+
+def _last_word(text: str, lo: int, hi: int) -> int:
+    if hi < len(text) and text[hi].isspace() and hi > lo:
+        return _bordered(text, lo, hi, _last_word)
+    end = min(hi + 1, len(text))
+    low = max(lo + 1, end - _NEAR)
+    while low < end:
+        parts = text[low:end].rsplit(None, 1)
+        if len(parts[-1]) < end - low:
+            return _bordered(text, lo, end - len(parts[-1]) - 1, _last_word)
+        if low == lo + 1:
+            break
+        low = max(lo + 1, low - (end - low) * 3)
+    return -1
+
+
+def _word_cuts(text: str, lo: int, hi: int) -> list[int]:
+    found = (run.start() for run in _WHITE_RUN.finditer(text, lo + 1, hi + 1))
+    return [c for c in found if is_border(text, c, lo)]
+
+
+def _last_sentence(text: str, lo: int, hi: int) -> int:
+    # The white space after a sentence may lie just outside the window.
+    found = last_sentence_cut(text, lo, hi + 1)
+    if found > hi:
+        found = last_sentence_cut(text, lo, hi)
+    return found if found < 0 else _bordered(text, lo, found, _last_sentence)
+
+
+def _last_sentence_inside(text: str, lo: int, hi: int) -> int:
+    # The white space that a sentence end needs must lie before ``hi``.
+    found = last_sentence_cut(text, lo, hi)
+    return found if found < 0 else _bordered(text, lo, found, _last_sentence_inside)
+
+
+def _sentence_cuts(text: str, lo: int, hi: int) -> list[int]:
+    return [c for c in sentence_cuts(text, lo, hi + 1) if c <= hi and is_border(text, c, lo)]
+
+
+def _last_clause(text: str, lo: int, hi: int) -> int:
+    found = last_clause_cut(text, lo, hi + 1)
+    if found > hi:
+        found = last_clause_cut(text, lo, hi)
+    return found if found < 0 else _bordered(text, lo, found, _last_clause)
+
+
+def _clause_cuts(text: str, lo: int, hi: int) -> list[int]:
+    return [c for c in clause_cuts(text, lo, hi + 1) if c <= hi and is_border(text, c, lo)]
+
+
+def _bordered(text: str, lo: int, c: int, last: FindLast) -> int:
+    """The cut itself, or the last one before it when it lies inside a cluster."""
+    return c if is_border(text, c, lo) else last(text, lo, c - 1)
+
+
+def _last_cluster(text: str, lo: int, hi: int) -> int:
+    found = border_before(text, hi, lo)
+    return found if found > lo else -1
+
+
+def _cluster_cuts(text: str, lo: int, hi: int) -> list[int]:
+    return list(clusters(text, lo, hi))
+
+
+_LINE_LF = Level("line", _last_line_lf, _line_cuts)
+_LINE_ANY = Level("line", _last_line_any, _line_cuts)
+_PARAGRAPH_LF = Level("paragraph", _last_paragraph_lf, _paragraph_cuts)
+_PARAGRAPH_ANY = Level("paragraph", _last_paragraph_any, _paragraph_cuts)
+SENTENCE = Level("sentence", _last_sentence, _sentence_cuts)
+SENTENCE_INSIDE = Level("sentence", _last_sentence_inside, sentence_cuts)
+CLAUSE = Level("clause", _last_clause, _clause_cuts)
+WORD = Level("word", _last_word, _word_cuts)
+CLUSTER = Level("cluster", _last_cluster, _cluster_cuts)

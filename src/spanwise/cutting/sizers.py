@@ -1,0 +1,139 @@
+"""What a size counts, and how far a size reaches in a text.
+
+A sizer is any ``str -> int``. Bound to one text it becomes a `Measure`, which
+answers in positions. Sizes need not be monotone: a `Measure` only ever returns
+a range that it has measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import islice
+from re import compile as pattern
+from typing import Protocol
+
+__all__ = ["Measure", "Sizer", "bind", "chars", "utf8_bytes", "words"]
+
+Sizer = Callable[[str], int]
+
+_WORD = pattern(r"\S+")
+
+
+def chars(text: str) -> int:
+    """The length in code points.
+
+    >>> chars("naïve")
+    5
+    """
+    return len(text)
+
+
+def utf8_bytes(text: str) -> int:
+    """The length in UTF-8 bytes; a lone surrogate counts three.
+
+    >>> utf8_bytes("naïve")
+    6
+    """
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+def words(text: str) -> int:
+    """The number of runs between white space.
+
+    >>> words("two words")
+    2
+    """
+    return len(text.split())
+
+
+class Measure(Protocol):
+    """A sizer bound to one text."""
+
+    def size(self, lo: int, hi: int) -> int:
+        """The size of ``[lo, hi)``."""
+
+    def fit(self, lo: int, hi: int, limit: int) -> int:
+        """The furthest end in ``[lo, hi]`` found to hold at most ``limit``, or ``lo``."""
+
+    def back(self, lo: int, hi: int, limit: int) -> int:
+        """The earliest start in ``[lo, hi]`` found to hold at most ``limit``, or ``hi``."""
+
+
+def bind(sizer: Sizer, text: str) -> Measure:
+    """The sizer bound to a text.
+
+    A sizer that can answer ranges faster than by counting slices carries a
+    method ``bind(text) -> Measure``.
+    """
+    if sizer is chars or sizer is len or (sizer is utf8_bytes and text.isascii()):
+        return Chars()
+    if sizer is words:
+        return _Words(text)
+    own = getattr(sizer, "bind", None)
+    if own is not None:
+        bound: Measure = own(text)
+        return bound
+    return _Counted(text, sizer)
+
+
+class Chars:
+    """Code points: every answer is one addition, so hot loops do it themselves."""
+
+    __slots__ = ()
+
+    def size(self, lo: int, hi: int) -> int:
+        return hi - lo
+
+    def fit(self, lo: int, hi: int, limit: int) -> int:
+        return min(hi, lo + limit)
+
+    def back(self, lo: int, hi: int, limit: int) -> int:
+        return max(lo, hi - limit)
+
+
+class _Counted:
+    """Any sizer, by galloping: it is never called on much more than what fits."""
+
+    __slots__ = ("sizer", "text")
+
+    def __init__(self, text: str, sizer: Sizer) -> None:
+        self.text = text
+        self.sizer = sizer
+
+    def size(self, lo: int, hi: int) -> int:
+        return self.sizer(self.text[lo:hi])
+
+    def fit(self, lo: int, hi: int, limit: int) -> int:
+        return lo + _gallop(hi - lo, limit, lambda reach: self.size(lo, lo + reach))
+
+    def back(self, lo: int, hi: int, limit: int) -> int:
+        return hi - _gallop(hi - lo, limit, lambda reach: self.size(hi - reach, hi))
+
+
+class _Words(_Counted):
+    """Words, found one after the other instead of counted again and again."""
+
+    __slots__ = ()
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text, words)
+
+    def fit(self, lo: int, hi: int, limit: int) -> int:
+        beyond = next(islice(_WORD.finditer(self.text, lo, hi), limit, None), None)
+        return beyond.start() if beyond else hi
+
+
+def _gallop(room: int, limit: int, measured: Callable[[int], int]) -> int:
+    """The furthest reach in ``[0, room]`` found to measure at most ``limit``."""
+    fits, reach = 0, min(room, max(1, limit))
+    while measured(reach) <= limit:
+        if reach == room:
+            return room
+        fits, reach = reach, min(room, reach * 2)
+    while reach - fits > 1:
+        middle = (fits + reach) // 2
+        if measured(middle) <= limit:
+            fits = middle
+        else:
+            reach = middle
+    return fits

@@ -1,0 +1,285 @@
+"""A text, where it came from, and what its positions mean there."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from itertools import islice
+from types import MappingProxyType
+from typing import Any
+
+from spanwise.cutting.markdown import Structure, scan
+from spanwise.cutting.spans import first_ink, is_white
+from spanwise.errors import OptionError, shown
+
+__all__ = ["MARKDOWN", "Document", "Outline", "Part", "Turn"]
+
+# A bare string has no media type and is read as Markdown, like a `.md` file.
+MARKDOWN = ("", "text/markdown")
+
+# Pages are joined as a person would type them: with a blank line.
+_BETWEEN_PAGES = "\n\n"
+_BETWEEN_TURNS = "\n"
+
+_LINE_END = re.compile(r"\r\n?|\n")
+
+
+def after_lines(text: str, start: int, count: int) -> int:
+    """The end of the ``count``-th line from ``start`` on, its line end left out."""
+    end = start
+    for found in islice(_LINE_END.finditer(text, start), count):
+        end, count = found.start(), count - 1
+    return len(text) if count else end
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A labelled stretch of a document: a page, a turn, a record, a cell.
+
+    ``[start, end)`` in code points; ``label`` is what a person calls it.
+    """
+
+    kind: str
+    start: int
+    end: int
+    label: str
+    meta: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One speaker's turn in a transcript; times in milliseconds."""
+
+    text: str
+    seq: int
+    item_id: str = ""
+    start_ms: int | None = field(default=None, kw_only=True)
+    end_ms: int | None = field(default=None, kw_only=True)
+    speaker: str = field(default="", kw_only=True)
+
+
+class Outline:
+    """The headings of a text and the path that leads to each."""
+
+    __slots__ = ("_paths", "_text", "structure")
+
+    def __init__(self, text: str, structure: Structure) -> None:
+        self._text = text
+        self.structure = structure
+        self._paths: list[tuple[str, ...]] | None = None
+
+    @property
+    def paths(self) -> list[tuple[str, ...]]:
+        """For each heading its path, outermost first, itself last."""
+        if self._paths is None:
+            text, found = self._text, self.structure
+            paths: list[tuple[str, ...]] = []
+            open_levels: list[int] = []
+            open_paths: list[tuple[str, ...]] = [()]
+            for level, start, end in zip(
+                found.heading_levels, found.title_starts, found.title_ends, strict=True
+            ):
+                while open_levels and open_levels[-1] >= level:
+                    open_levels.pop()
+                    open_paths.pop()
+                title = text[start:end]
+                if "\n" in title or "\r" in title:
+                    title = " ".join(title.split())
+                path = (*open_paths[-1], title)
+                open_levels.append(level)
+                open_paths.append(path)
+                paths.append(path)
+            self._paths = paths
+        return self._paths
+
+    def heading_at(self, body: int, end: int) -> int:
+        """The index of the heading that governs ``[body, end)``, or -1.
+
+        It is the last heading above the first character that is in no heading.
+        """
+        found = self.structure
+        i = bisect_right(found.heading_starts, body) - 1
+        while i >= 0 and body < found.heading_ends[i]:
+            body = first_ink(self._text, found.heading_ends[i], end)
+            if body >= end:
+                break
+            i = bisect_right(found.heading_starts, body, i) - 1
+        return i
+
+    def titles_between(self, start: int, end: int) -> tuple[str, ...]:
+        """The titles of the headings that ``[start, end)`` touches."""
+        first = bisect_right(self.structure.heading_ends, start)
+        last = bisect_left(self.structure.heading_starts, end)
+        return tuple(path[-1] for path in self.paths[first:last]) if first < last else ()
+
+    def table_header(self, position: int) -> tuple[int, int]:
+        """The header and delimiter rows of the table a position lies in, below them.
+
+        ``(position, position)`` when there is none.
+        """
+        found = self.structure
+        i = bisect_right(found.atom_starts, position) - 1
+        if i >= 0 and found.atom_kinds[i] == "table" and position < found.atom_ends[i]:
+            start = found.atom_starts[i]
+            end = after_lines(self._text, start, 2)
+            if position >= end:
+                return start, end
+        return position, position
+
+    def ancestors(self, i: int) -> list[int]:
+        """The heading and those that enclose it, outermost first, as indexes."""
+        levels = self.structure.heading_levels
+        chain: list[int] = []
+        level = 7
+        while i >= 0 and level > 1:
+            if levels[i] < level:
+                chain.append(i)
+                level = levels[i]
+            i -= 1
+        return chain[::-1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """A text that never changes, with the parts that lead back to its source.
+
+    Args:
+        text: the whole text; every position in this library counts its code points.
+        uri: where it came from; empty for a bare string.
+        media_type: such as ``text/markdown``; empty reads as Markdown.
+        parts: labelled stretches in order of their starts.
+        meta: anything to carry along to every chunk.
+    """
+
+    text: str
+    uri: str = ""
+    media_type: str = ""
+    parts: tuple[Part, ...] = ()
+    meta: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    _cache: dict[str, Any] = field(
+        default_factory=dict, init=False, repr=False, compare=False, hash=False
+    )
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.text, str):
+            raise OptionError(
+                f"text={shown(self.text)} is {type(self.text).__name__}, not str; "
+                "decode bytes first, or pass a path to the command line"
+            )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {
+            "text": self.text,
+            "uri": self.uri,
+            "media_type": self.media_type,
+            "parts": self.parts,
+            "meta": dict(self.meta),
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "_cache", {})
+
+    @classmethod
+    def from_pages(
+        cls, pages: Sequence[str], *, uri: str = "", media_type: str = "text/plain"
+    ) -> Document:
+        """A document of pages, numbered from 1 and joined by one blank line.
+
+        >>> Document.from_pages(["One.", "Two."]).text
+        'One.\\n\\nTwo.'
+        """
+        parts, at = [], 0
+        for number, page in enumerate(pages, 1):
+            parts.append(Part(kind="page", start=at, end=at + len(page), label=str(number)))
+            at += len(page) + len(_BETWEEN_PAGES)
+        text = _BETWEEN_PAGES.join(pages)
+        return cls(text=text, uri=uri, media_type=media_type, parts=tuple(parts))
+
+    @classmethod
+    def from_turns(
+        cls, turns: Iterable[Turn], *, uri: str = "", media_type: str = "text/x-transcript"
+    ) -> Document:
+        """A document of turns joined by one line feed; blank turns are left out.
+
+        >>> Document.from_turns([Turn("Hi.", 1), Turn(" ", 2), Turn("Yes?", 3)]).text
+        'Hi.\\nYes?'
+        """
+        parts: list[Part] = []
+        texts: list[str] = []
+        at = 0
+        for turn in turns:
+            if all(map(is_white, turn.text)):
+                continue
+            meta = {
+                "seq": turn.seq,
+                "item_id": turn.item_id,
+                "start_ms": turn.start_ms,
+                "end_ms": turn.end_ms,
+                "speaker": turn.speaker,
+            }
+            parts.append(
+                Part(
+                    kind="turn",
+                    start=at,
+                    end=at + len(turn.text),
+                    label=turn.speaker or str(turn.seq),
+                    meta=meta,
+                )
+            )
+            texts.append(turn.text)
+            at += len(turn.text) + len(_BETWEEN_TURNS)
+        text = _BETWEEN_TURNS.join(texts)
+        return cls(text=text, uri=uri, media_type=media_type, parts=tuple(parts))
+
+    @property
+    def content_hash(self) -> str:
+        """SHA-256 of the text's UTF-8, in hexadecimal."""
+        if "hash" not in self._cache:
+            raw = self.text.encode("utf-8", "surrogatepass")
+            self._cache["hash"] = sha256(raw).hexdigest()
+        value: str = self._cache["hash"]
+        return value
+
+    @property
+    def outline(self) -> Outline:
+        """The headings, fences and tables; empty unless the text is read as Markdown."""
+        if "outline" not in self._cache:
+            marked = self.text if self.media_type in MARKDOWN else ""
+            self._cache["outline"] = Outline(self.text, scan(marked))
+        value: Outline = self._cache["outline"]
+        return value
+
+    def line_at(self, position: int) -> int:
+        """The number of the line a position lies on, from 1; LF, CRLF and CR end lines."""
+        if "lines" not in self._cache:
+            self._cache["lines"] = [found.end() for found in _LINE_END.finditer(self.text)]
+        return bisect_right(self._cache["lines"], position) + 1
+
+    def parts_between(self, start: int, end: int, kind: str) -> list[Part]:
+        """The parts of a kind that ``[start, end)`` touches, in order."""
+        key = f"parts {kind}"
+        if key not in self._cache:
+            parts = [part for part in self._all_parts() if part.kind == kind]
+            self._cache[key] = (parts, [part.start for part in parts])
+        parts, starts = self._cache[key]
+        first = max(0, bisect_right(starts, start) - 1)
+        last = bisect_left(starts, end, first)
+        return [part for part in parts[first:last] if part.end > start]
+
+    def _all_parts(self) -> tuple[Part, ...]:
+        """The parts given, and pages by form feeds where a plain text has them."""
+        if "\f" not in self.text or any(part.kind == "page" for part in self.parts):
+            return self.parts
+        pages, at = [], 0
+        for number, page in enumerate(self.text.split("\f"), 1):
+            if number == 1 or at < len(self.text):
+                # A page ends after its form feed, so no position is between pages.
+                end = min(len(self.text), at + len(page) + 1)
+                pages.append(Part(kind="page", start=at, end=end, label=str(number)))
+            at += len(page) + 1
+        return (*self.parts, *pages)

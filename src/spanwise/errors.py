@@ -1,0 +1,64 @@
+"""The one tree of errors and warnings.
+
+SpanwiseError
+├── OptionError (ValueError)      an option that contradicts another or has no effect
+├── SizeError (ValueError)        a single code point larger than max_size
+├── SplitterError (ValueError)    spans that break SLICE or ORDER, refused by name
+├── LoadError (OSError)           a source that cannot be read as text
+└── MissingExtraError (ImportError)  an optional dependency that is not installed
+
+SpanwiseWarning (UserWarning)
+└── EmptyDocumentWarning          a document that gives no chunk although it holds text
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "EmptyDocumentWarning",
+    "LoadError",
+    "MissingExtraError",
+    "OptionError",
+    "SizeError",
+    "SpanwiseError",
+    "SpanwiseWarning",
+    "SplitterError",
+    "shown",
+]
+
+
+class SpanwiseError(Exception):
+    """The root of every error this library raises on purpose."""
+
+
+class OptionError(SpanwiseError, ValueError):
+    """An option that is out of range, contradicts another or has no effect."""
+
+
+class SizeError(SpanwiseError, ValueError):
+    """A single code point that is larger than ``max_size`` in the sizer's unit."""
+
+
+class SplitterError(SpanwiseError, ValueError):
+    """Spans from a splitter that are no slices of the text or out of order."""
+
+
+class LoadError(SpanwiseError, OSError):
+    """A source that is missing, unreadable or not text."""
+
+
+class MissingExtraError(SpanwiseError, ImportError):
+    """An optional dependency is missing; the message holds the install command."""
+
+
+class SpanwiseWarning(UserWarning):
+    """The root of every warning this library gives."""
+
+
+class EmptyDocumentWarning(SpanwiseWarning):
+    """A document of bare headings gave no chunk."""
+
+
+def shown(value: object, limit: int = 80) -> str:
+    """The ``repr`` of a value for a message, cut at ``limit`` characters."""
+    text = repr(value)
+    return text if len(text) <= limit else text[: limit - 1] + "…"

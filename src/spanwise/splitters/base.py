@@ -1,0 +1,215 @@
+"""What a splitter is, and what all strategies of this library share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import ClassVar, Protocol
+
+from spanwise.chunks import Chunks
+from spanwise.cutting.levels import CLAUSE, CLUSTER, SENTENCE, WORD, Level, line_level
+from spanwise.cutting.pack import Packer, reach
+from spanwise.cutting.sizers import Sizer, chars
+from spanwise.cutting.spans import Spans
+from spanwise.documents import Document
+from spanwise.errors import OptionError, SizeError, shown
+
+__all__ = [
+    "RUNT",
+    "Splitter",
+    "Strategy",
+    "as_document",
+    "below_line",
+    "cap_pieces",
+    "default_floor",
+    "default_overlap",
+    "limits",
+    "require",
+    "show",
+]
+
+# A piece below this many units is a runt whatever the floor; from the
+# footprint reference. Small sizes have a smaller one (departure `small-sizes`).
+RUNT = 50
+
+# The default floor: 250, or a quarter of the size; from the footprint reference.
+_FLOOR = 250
+
+# With `max_size`, at most this share of it is kept free for overlap.
+_OVERLAP_SHARE = 4
+
+
+class Splitter(Protocol):
+    """Anything that cuts a document or a string into chunks.
+
+    ``fingerprint`` names everything that decides where the cuts fall.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def version(self) -> int: ...
+    @property
+    def fingerprint(self) -> str: ...
+    def split(self, source: Document | str) -> Chunks: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Strategy:
+    """The options every strategy has; one of this library's own splitters.
+
+    Args:
+        sizer: what sizes count; any ``str -> int``.
+        max_size: hard cap on the whole shipped string, overlap and context included.
+    """
+
+    name: ClassVar[str] = ""
+    version: ClassVar[int] = 1
+
+    sizer: Sizer = chars
+    max_size: int | None = None
+
+    @abstractmethod
+    def positions(self, document: Document) -> Spans:
+        """Where the cuts fall."""
+
+    @property
+    def fingerprint(self) -> str:
+        """The name, the version and every option, as one line."""
+        options = (f"{each.name}={_named(getattr(self, each.name))}" for each in fields(self))
+        return f"{self.name}/{self.version} {' '.join(sorted(options))}"
+
+    def split(self, source: Document | str) -> Chunks:
+        """The chunks of a document or a string, in order."""
+        document = as_document(source)
+        spans = self.positions(document)
+        return Chunks(document, spans, max_size=self.max_size, sizer=self.sizer)
+
+
+def _named(value: object) -> str:
+    if callable(value):
+        name = getattr(value, "__qualname__", type(value).__qualname__)
+        return f"{getattr(value, '__module__', '')}.{name}"
+    return repr(value)
+
+
+def as_document(source: Document | str) -> Document:
+    """The document itself, or one made of a string."""
+    return source if isinstance(source, Document) else Document(text=source)
+
+
+def require(name: str, value: object, least: int, why: str = "") -> None:
+    """Refuse an option that is not a whole number of at least ``least``."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise OptionError(
+            f"{name}={shown(value)} is not a whole number; give an int of at least {least}"
+        )
+    if value < least:
+        raise OptionError(f"{name}={value} is below {least}{why}; give at least {least}")
+
+
+def require_below(name: str, value: int, other: str, limit: int, off: str) -> None:
+    """Refuse an option that must stay below another."""
+    if value >= limit:
+        raise OptionError(
+            f"{name}={value} is not below {other}={limit}; lower {name}, raise {other}, or {off}"
+        )
+
+
+def limits(
+    *,
+    chunk_size: int,
+    overlap: int | None,
+    max_size: int | None,
+    size_name: str = "chunk_size",
+) -> None:
+    """Check a size, its overlap and the cap, as every strategy has them."""
+    require(size_name, chunk_size, 1)
+    if overlap is not None:
+        require("overlap", overlap, 0)
+        require_below("overlap", overlap, size_name, chunk_size, "pass 0 to turn overlap off")
+    if max_size is not None:
+        require("max_size", max_size, 1)
+
+
+def default_overlap(overlap: int | None, chunk_size: int, usual: tuple[int, int]) -> int:
+    """The overlap given, or the usual one, in proportion where the size is smaller.
+
+    ``usual`` is the default overlap and the default size it belongs to.
+    """
+    if overlap is not None:
+        return overlap
+    return min(usual[0], chunk_size * usual[0] // usual[1])
+
+
+def default_floor(min_size: int | None, chunk_size: int) -> int:
+    """The floor given, checked, or the default one of a size."""
+    if min_size is None:
+        return min(_FLOOR, chunk_size // 4)
+    require("min_size", min_size, 0)
+    require_below("min_size", min_size, "chunk_size", chunk_size, "pass 0 to turn the floor off")
+    return min_size
+
+
+def below_line(text: str) -> tuple[Level, ...]:
+    """From lines down to clusters: how a paragraph that does not fit is cut."""
+    return (line_level(text), SENTENCE, CLAUSE, WORD, CLUSTER)
+
+
+def room(chunk_size: int, overlap: int, max_size: int | None) -> int:
+    """What packing fills to, where overlap comes on top and a cap holds for both."""
+    if max_size is None:
+        return chunk_size
+    return min(chunk_size, max_size - min(overlap, max_size // _OVERLAP_SHARE))
+
+
+def cap_pieces(packer: Packer, levels: Sequence[Level], max_size: int | None) -> Packer:
+    """The pieces, with every one over ``max_size`` cut until it fits."""
+    if max_size is None:
+        return packer
+    measure, text = packer.measure, packer.text
+    capped = Packer(text, measure, max_size)
+    for start, end, boundary in zip(packer.starts, packer.ends, packer.boundaries, strict=True):
+        if measure.size(start, end) <= max_size:
+            capped.add(start, end, boundary)
+        else:
+            capped.fill(start, end, levels, boundary)
+    whole = Packer(text, measure, max_size)
+    for start, end, boundary in zip(capped.starts, capped.ends, capped.boundaries, strict=True):
+        if measure.size(start, end) <= max_size:
+            whole.add(start, end, boundary)
+        else:
+            _cut_cluster(whole, start, end, boundary)
+    return whole
+
+
+def _cut_cluster(packer: Packer, start: int, end: int, boundary: str) -> None:
+    """Cut a cluster that is over the cap between its code points."""
+    while start < end:
+        c = packer.measure.fit(start, end, packer.size)
+        if c == start:
+            raise SizeError(
+                f"the character {packer.text[start]!r} at position {start} measures "
+                f"{packer.measure.size(start, start + 1)}, over max_size={packer.size}; "
+                "raise max_size"
+            )
+        packer.add(start, c, boundary)
+        start, boundary = c, CLUSTER.name
+
+
+def show(packer: Packer, overlap: int, max_size: int | None) -> Spans:
+    """The pieces with their overlap on top, the whole within ``max_size``."""
+    bodies, ends = packer.starts, packer.ends
+    if not overlap or len(bodies) < 2:
+        return Spans(list(bodies), bodies, ends, packer.boundaries)
+    text, measure = packer.text, packer.measure
+    starts = bodies[:1]
+    for before, body, end in zip(bodies, bodies[1:], ends[1:], strict=False):
+        earliest = before if max_size is None else measure.back(before, end, max_size)
+        start = reach(text, measure, before, body, overlap, min(earliest, body))
+        if max_size is not None and measure.size(start, end) > max_size:
+            start = body
+        starts.append(start)
+    return Spans(starts, bodies, ends, packer.boundaries)
+

@@ -1,0 +1,40 @@
+"""chunk: the right strategy for a document's media type."""
+
+from __future__ import annotations
+
+from spanwise.chunks import Chunks
+from spanwise.documents import Document
+from spanwise.splitters.base import Splitter, as_document
+from spanwise.splitters.heading import by_heading
+from spanwise.splitters.paragraph import by_paragraph
+from spanwise.splitters.text import by_record
+from spanwise.splitters.turns import by_turn
+
+__all__ = ["chunk", "splitter_for"]
+
+# Records of these types end with their lines.
+_RECORDS = ("application/jsonl", "application/x-ndjson", "text/csv", "text/tab-separated-values")
+
+
+def splitter_for(document: Document) -> Splitter:
+    """The splitter for a document: by its turns, its records, its headings, its paragraphs."""
+    if any(part.kind == "turn" for part in document.parts):
+        return by_turn()
+    if document.media_type in _RECORDS:
+        return by_record("\n")
+    if document.media_type in ("", "text/markdown", "text/html"):
+        return by_heading()
+    return by_paragraph()
+
+
+def chunk(source: Document | str, by: Splitter | None = None) -> Chunks:
+    """The chunks of a document or a string.
+
+    Without ``by``, Markdown, HTML and bare strings are cut by heading, plain
+    text by paragraph, records by record, transcripts by turn.
+
+    >>> chunk("# Refunds\\n\\nFive to ten days.").texts
+    ['# Refunds\\n\\nFive to ten days.']
+    """
+    document = as_document(source)
+    return (by or splitter_for(document)).split(document)

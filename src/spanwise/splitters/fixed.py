@@ -1,0 +1,119 @@
+"""fixed_with_overlap and whole_document: no structure asked of the text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from spanwise.cutting.clusters import border_after, border_before
+from spanwise.cutting.levels import CLUSTER, WORD
+from spanwise.cutting.pack import Packer
+from spanwise.cutting.sizers import Chars, bind
+from spanwise.cutting.spans import Spans, trim
+from spanwise.documents import Document
+from spanwise.splitters.base import (
+    RUNT,
+    Strategy,
+    below_line,
+    cap_pieces,
+    default_overlap,
+    limits,
+    require,
+    room,
+    show,
+)
+from spanwise.splitters.paragraph import USUAL
+
+__all__ = ["FixedWithOverlap", "WholeDocument", "fixed_with_overlap", "whole_document"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FixedWithOverlap(Strategy):
+    """Cuts every ``chunk_size``, moved back to a word border within ``word_window``.
+
+    A last piece below 50 (or half of ``chunk_size``) joins the one before.
+    ``overlap`` (unset: 150, or 15 % of a smaller size) comes on top of
+    ``chunk_size``. For text without any structure.
+
+    >>> fixed_with_overlap(chunk_size=10, overlap=0).split("alpha beta gamma").texts
+    ['alpha beta', 'gamma']
+    """
+
+    name: ClassVar[str] = "fixed_with_overlap"
+
+    chunk_size: int = USUAL[1]
+    overlap: int | None = None
+    word_window: int = 40
+
+    def __post_init__(self) -> None:
+        limits(chunk_size=self.chunk_size, overlap=self.overlap, max_size=self.max_size)
+        require("word_window", self.word_window, 0)
+
+    def positions(self, document: Document) -> Spans:
+        """Where the cuts fall."""
+        text = document.text
+        measure = bind(self.sizer, text)
+        overlap = default_overlap(self.overlap, self.chunk_size, USUAL)
+        size = room(self.chunk_size, overlap, self.max_size)
+        packer = Packer(text, measure, size)
+        exact = isinstance(measure, Chars)
+        at, hi, boundary = 0, len(text), "document"
+        while at < hi:
+            limit = min(hi, at + size) if exact else measure.fit(at, hi, size)
+            opens = WORD.name
+            cut = hi
+            if limit < hi:
+                cut = WORD.last(text, max(at + 1, limit - self.word_window), limit)
+                if cut < 0:
+                    opens = CLUSTER.name
+                    cut = border_before(text, limit, at)
+                    if cut == at:
+                        cut = border_after(text, limit + 1, hi, at)
+            start, end = trim(text, at, cut)
+            if start < end:
+                packer.add(start, end, boundary)
+                boundary = opens
+            at = cut
+        if len(packer) > 1 and self.max_size is None:
+            _join_runt(packer, min(RUNT, size // 2))
+        packer = cap_pieces(packer, below_line(text), self.max_size)
+        return show(packer, overlap, self.max_size)
+
+
+def _join_runt(packer: Packer, floor: int) -> None:
+    """Let a last piece that is too short end the one before it."""
+    end = packer.ends[-1]
+    gap_bound = packer.size + RUNT - 1
+    if (
+        packer.measure.size(packer.starts[-1], end) < floor
+        and packer.measure.size(packer.starts[-2], end) <= gap_bound
+    ):
+        del packer.starts[-1], packer.ends[-2], packer.boundaries[-1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WholeDocument(Strategy):
+    """One chunk: the text without the white space at its ends.
+
+    >>> whole_document().split("  A note. ").texts
+    ['A note.']
+    """
+
+    name: ClassVar[str] = "whole_document"
+
+    def __post_init__(self) -> None:
+        if self.max_size is not None:
+            require("max_size", self.max_size, 1)
+
+    def positions(self, document: Document) -> Spans:
+        """Where the cuts fall."""
+        text = document.text
+        packer = Packer(text, bind(self.sizer, text), 1)
+        start, end = trim(text, 0, len(text))
+        if start < end:
+            packer.add(start, end, "document")
+        return show(cap_pieces(packer, below_line(text), self.max_size), 0, self.max_size)
+
+
+fixed_with_overlap = FixedWithOverlap
+whole_document = WholeDocument

@@ -1,0 +1,284 @@
+"""by_heading: the sections an author marked, cut inside only where they do not fit."""
+
+from __future__ import annotations
+
+import warnings
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import ClassVar
+
+from spanwise.cutting.levels import Level, block_level, paragraph_level
+from spanwise.cutting.markdown import Structure
+from spanwise.cutting.pack import Packer, merge_backward
+from spanwise.cutting.sizers import bind
+from spanwise.cutting.spans import Spans, first_ink, end_at, start_at, trim
+from spanwise.documents import Document
+from spanwise.errors import EmptyDocumentWarning, OptionError, shown
+from spanwise.splitters.base import (
+    RUNT,
+    Strategy,
+    below_line,
+    cap_pieces,
+    default_floor,
+    default_overlap,
+    limits,
+    require,
+    room,
+    show,
+)
+from spanwise.splitters.atoms import atoms_of, refine_atom
+from spanwise.splitters.paragraph import USUAL, close_floor
+
+__all__ = ["Blocks", "ByHeading", "by_heading"]
+
+# Sections above this many sizes are cut at the locally best block, so that an
+# edit does not ripple to their end (DESIGN.md, section 3; benchmarks/edits.py).
+_LONG = 8
+
+_DEEPEST = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ByHeading(Strategy):
+    """Cuts at Markdown headings; a section that fits stays whole.
+
+    A longer section is cut between blocks, a block that does not fit at lines,
+    sentences, clauses, words and clusters. Fences and tables up to
+    ``chunk_size`` stay whole. A heading never stands alone: it goes with the
+    first piece of its text, and bare headings with what follows. Short sections
+    (body below ``min_size``; unset: the smaller of 250 and a quarter of
+    ``chunk_size``) join the next one; front matter is a passage of its own.
+    ``overlap`` (unset: 150, or 15 % of a smaller size) comes on top of
+    ``chunk_size``. Headings deeper than ``max_level`` do not cut. A document of bare headings gives no chunk and an
+    `EmptyDocumentWarning`.
+
+    >>> chunks = by_heading(overlap=0, min_size=0).split("# A\\n\\nOne.\\n\\n## B\\n\\nTwo.")
+    >>> [chunk.heading_path for chunk in chunks]
+    [('A',), ('A', 'B')]
+    """
+
+    name: ClassVar[str] = "by_heading"
+
+    chunk_size: int = USUAL[1]
+    overlap: int | None = None
+    min_size: int | None = None
+    max_level: int = _DEEPEST
+
+    def __post_init__(self) -> None:
+        limits(chunk_size=self.chunk_size, overlap=self.overlap, max_size=self.max_size)
+        default_floor(self.min_size, self.chunk_size)
+        require("max_level", self.max_level, 1)
+        if self.max_level > _DEEPEST:
+            raise OptionError(
+                f"max_level={shown(self.max_level)} is above 6, the deepest heading; give 1 to 6"
+            )
+
+    def positions(self, document: Document) -> Spans:
+        """Where the cuts fall."""
+        text, structure = document.text, document.outline.structure
+        measure = bind(self.sizer, text)
+        overlap = default_overlap(self.overlap, self.chunk_size, USUAL)
+        size = room(self.chunk_size, overlap, self.max_size)
+        packer = Packer(text, measure, size)
+        blocks = Blocks(packer, structure, self.max_size, deeper_than=self.max_level)
+        floor = min(default_floor(self.min_size, self.chunk_size), size - 1)
+        front = structure.front
+        if front:
+            packer.fill(0, front, below_line(text), "document")
+        if blocks.heading_starts:
+            _pack_sections(blocks, front, floor, self.max_size)
+            if not packer.starts and blocks.heading_starts:
+                warnings.warn(
+                    f"{document.uri or 'a text'}: {len(blocks.heading_starts)} headings without "
+                    "any text give no chunk; use whole_document() to keep them",
+                    EmptyDocumentWarning,
+                    stacklevel=4,
+                )
+        else:
+            first = len(packer.starts)
+            start, end = trim(text, front, len(text))
+            if start < end:
+                blocks.pack(start, end, start, "block" if first else "document")
+                close_floor(packer, first, floor, self.max_size)
+        return show(cap_pieces(packer, blocks.levels, self.max_size), overlap, self.max_size)
+
+
+class Blocks:
+    """Cuts sections of Markdown between blocks; atoms stay whole while they fit."""
+
+    __slots__ = (
+        "atom_starts",
+        "atoms",
+        "block",
+        "deeper",
+        "heading_ends",
+        "heading_starts",
+        "levels",
+        "max_size",
+        "packer",
+    )
+
+    def __init__(
+        self, packer: Packer, structure: Structure, max_size: int | None, *, deeper_than: int
+    ) -> None:
+        text = packer.text
+        self.packer = packer
+        self.max_size = max_size
+        self.atoms = atoms_of(structure)
+        self.atom_starts = [atom.start for atom in self.atoms]
+        self.block: Level = block_level(
+            text, self.atom_starts, [atom.end for atom in self.atoms]
+        )
+        self.levels = (paragraph_level(text), *below_line(text))
+        self.heading_starts = structure.heading_starts
+        self.heading_ends = structure.heading_ends
+        self.deeper: dict[int, int] = {}
+        if deeper_than < _DEEPEST:
+            shallow = [level <= deeper_than for level in structure.heading_levels]
+            marks = list(zip(self.heading_starts, self.heading_ends, shallow, strict=True))
+            self.heading_starts = [start for start, _, keep in marks if keep]
+            self.heading_ends = [end for _, end, keep in marks if keep]
+            self.deeper = {start: end for start, end, keep in marks if not keep}
+
+    def pack(self, start: int, end: int, head: int, boundary: str) -> None:
+        """Cut ``[start, end)``, both at ink; ``head`` is where the text under its heading begins."""
+        packer, text, block = self.packer, self.packer.text, self.block
+        long = packer.measure.fit(start, end, _LONG * packer.size) < end
+        p = start
+        while p < end:
+            limit = packer.reach(p, end)
+            if limit == end:
+                packer.add(p, end, boundary)
+                return
+            head = max(head, self._after_deeper(p, end))
+            low = head if p < head < limit else p
+            c = -1
+            if long:
+                cuts = block.cuts(text, max(low, packer.reach(p, end, 2)), limit)
+                while c < 0 and cuts:
+                    c = packer.choose(block, cuts, end)
+                    if not packer.fits(p, end_at(text, p, c)):
+                        cuts, c = cuts[: cuts.index(c)], -1
+            if c < 0:
+                c = packer.last(block, p, low, limit)
+            if c < 0:
+                c = block.first(text, max(low, limit), end)
+                self._refine(p, c, low, boundary)
+            else:
+                packer.add(p, end_at(text, p, c), boundary)
+            p = start_at(text, c, end)
+            boundary = block.name
+
+    def _refine(self, p: int, end: int, head: int, boundary: str) -> None:
+        """Cut one block that does not fit: an atom may, when its heading is left out."""
+        packer = self.packer
+        end = end_at(packer.text, p, end)
+        i = bisect_right(self.atom_starts, head) - 1
+        if i < 0 or head >= self.atoms[i].end:
+            packer.fill_best(p, end, self.levels, boundary, (head, end + 1))
+            return
+        atom = self.atoms[i]._replace(start=max(head, self.atoms[i].start))
+        whole = packer.fits(atom.start, atom.end)
+        if self.max_size is not None:
+            whole = whole and packer.measure.size(p, atom.end) <= self.max_size
+        if whole:
+            packer.add(p, atom.end, boundary)
+        else:
+            refine_atom(packer, atom, p, self.levels, boundary)
+
+    def _after_deeper(self, p: int, end: int) -> int:
+        """Where the text begins under the headings at ``p`` that cut nothing."""
+        while self.deeper:
+            line = max(self.packer.text.rfind("\n", 0, p), self.packer.text.rfind("\r", 0, p)) + 1
+            if line not in self.deeper:
+                break
+            p = first_ink(self.packer.text, self.deeper[line], end)
+        return p
+
+
+def _pack_sections(blocks: Blocks, front: int, floor: int, max_size: int | None) -> None:
+    """Cut every section; short ones join the next, a bare one at the end the last.
+
+    A section is a run of headings with nothing between them, and the text below.
+    """
+    packer = blocks.packer
+    text, measure, exact = packer.text, packer.measure, packer.exact
+    size, merge = packer.size, max(floor, RUNT)
+    cap = size + 2 * merge if max_size is None else max_size
+    bound = min(size + merge - 1, cap)
+    runt = floor if floor else min(RUNT, size // 2)
+    starts, ends = blocks.heading_starts, blocks.heading_ends
+    count, length = len(starts), len(text)
+
+    opened = closed = -1  # a run of short sections, not yet a passage
+    held = 0  # the size of their bodies
+    opening = ""
+
+    def flush() -> None:
+        nonlocal opened
+        if opened >= 0:
+            packer.add(opened, closed, opening)
+            opened = -1
+
+    i = -1 if first_ink(text, front, starts[0]) < starts[0] else 0
+    boundary = "block" if front else "document"
+    while i < count:
+        if i < 0:
+            start = head = start_at(text, front, starts[0])
+            stop = starts[0]
+        else:
+            start = first_ink(text, starts[i], length)
+            stop = starts[i + 1] if i + 1 < count else length
+            head = start_at(text, ends[i], stop)
+            while head == stop < length:
+                i += 1
+                stop = starts[i + 1] if i + 1 < count else length
+                head = start_at(text, ends[i], stop)
+            boundary = "heading" if packer.starts or opened >= 0 else "document"
+            if head == stop:
+                flush()
+                _close_bare(packer, start, end_at(text, start, stop), boundary, front, cap)
+                return
+        end = end_at(text, head, stop)
+        i += 1
+        body = end - head if exact else measure.size(head, end)
+        if body < floor and packer.fits(start, end):
+            if opened >= 0 and measure.size(opened, end) > bound:
+                flush()
+            if opened < 0:
+                opened, opening, held = start, boundary, 0
+            closed = end
+            held += body
+            if held >= floor:
+                flush()
+            continue
+        first = len(packer.starts)
+        blocks.pack(start, end, head, boundary)
+        if opened >= 0:
+            if measure.size(opened, packer.ends[first]) <= bound:
+                packer.starts[first], packer.boundaries[first] = opened, opening
+            else:
+                packer.starts.insert(first, opened)
+                packer.ends.insert(first, closed)
+                packer.boundaries.insert(first, opening)
+            opened = -1
+            first += 1
+        merge_backward(packer, first, runt, bound)
+    flush()
+
+
+def _close_bare(
+    packer: Packer, start: int, end: int, boundary: str, front: int, cap: int
+) -> None:
+    """Headings without text at the end: part of the last passage, else one of their own."""
+    last = len(packer.starts) - 1
+    if last >= 0 and packer.starts[last] >= front:
+        if packer.measure.size(packer.starts[last], end) <= cap:
+            packer.ends[last] = end
+            return
+    elif last < 0:
+        return
+    packer.add(start, end, boundary)
+
+
+by_heading = ByHeading

@@ -1,0 +1,92 @@
+"""by_layout: code and tables whole, prose between them in windows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from spanwise.cutting.levels import SENTENCE, WORD, line_level, paragraph_level
+from spanwise.cutting.pack import Packer
+from spanwise.cutting.sizers import bind
+from spanwise.cutting.spans import Spans, end_at, start_at
+from spanwise.cutting.windows import Aim, Windows
+from spanwise.documents import Document
+from spanwise.splitters.base import Strategy, below_line, default_overlap, limits
+from spanwise.splitters.atoms import atoms_of, refine_atom
+from spanwise.splitters.text import cap_spans
+
+__all__ = ["ENGINE_USUAL", "ByLayout", "by_layout"]
+
+# Default overlap and size of the engine strategies; from the agentos reference.
+ENGINE_USUAL = (64, 512)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ByLayout(Strategy):
+    """Keeps every fence and table whole and cuts the prose between them in windows.
+
+    An atom is cut only by ``max_size``: a table between rows, code at lines.
+    A heading goes with what follows it. Prose is cut at blank lines, lines,
+    sentences or words, whichever is strongest in the back half of a window;
+    ``overlap`` (unset: 64, or an eighth of a smaller size) counts inside
+    ``chunk_size``.
+
+    >>> by_layout(chunk_size=40, overlap=0).split("Text.\\n\\n|a|b|\\n|-|-|\\n|1|2|").texts
+    ['Text.', '|a|b|\\n|-|-|\\n|1|2|']
+    """
+
+    name: ClassVar[str] = "by_layout"
+
+    chunk_size: int = ENGINE_USUAL[1]
+    overlap: int | None = None
+
+    def __post_init__(self) -> None:
+        limits(chunk_size=self.chunk_size, overlap=self.overlap, max_size=self.max_size)
+
+    def positions(self, document: Document) -> Spans:
+        """Where the cuts fall."""
+        text, structure = document.text, document.outline.structure
+        measure = bind(self.sizer, text)
+        size = self.chunk_size if self.max_size is None else min(self.chunk_size, self.max_size)
+        overlap = default_overlap(self.overlap, self.chunk_size, ENGINE_USUAL)
+        levels = (paragraph_level(text), line_level(text), SENTENCE, WORD)
+        aim = Aim(levels=levels, back_half=True, inside=False)
+        starts, ends = structure.heading_starts, structure.heading_ends
+        windows = Windows(text, measure, size, min(overlap, size - 1), aim, starts, ends)
+        out = Spans()
+        at, boundary = structure.front, "document"
+        if structure.front:
+            windows.cut(0, structure.front, boundary, out)
+            boundary = "block"
+        packer = Packer(text, measure, size if self.max_size is None else self.max_size)
+        heading = 0
+        for atom in atoms_of(structure):
+            # Headings right above an atom belong to it.
+            while heading < len(ends) and ends[heading] <= atom.start:
+                heading += 1
+            start = start_at(text, atom.start, atom.end)
+            above = heading - 1
+            while above >= 0 and starts[above] >= at:
+                end = end_at(text, starts[above], start)
+                if end != ends[above]:
+                    break
+                start = start_at(text, starts[above], end)
+                above -= 1
+            windows.cut(at, start, boundary, out)
+            if out.starts:
+                boundary = atom.kind
+            first = len(packer)
+            if self.max_size is None or measure.size(start, atom.end) <= self.max_size:
+                packer.add(start, atom.end, boundary)
+            else:
+                refine_atom(packer, atom, start, below_line(text), boundary)
+            out.starts += packer.starts[first:]
+            out.bodies += packer.starts[first:]
+            out.ends += packer.ends[first:]
+            out.boundaries += packer.boundaries[first:]
+            at, boundary = atom.end, "block"
+        windows.cut(at, len(text), boundary, out)
+        return cap_spans(text, measure, out, self.max_size)
+
+
+by_layout = ByLayout

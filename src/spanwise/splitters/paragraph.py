@@ -1,0 +1,94 @@
+"""by_paragraph: blank lines, packed up to a size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from spanwise.cutting.levels import paragraph_level
+from spanwise.cutting.pack import Packer, merge_backward, merge_forward
+from spanwise.cutting.sizers import bind
+from spanwise.cutting.spans import Spans
+from spanwise.documents import Document
+from spanwise.splitters.base import (
+    RUNT,
+    Strategy,
+    below_line,
+    cap_pieces,
+    default_floor,
+    default_overlap,
+    limits,
+    room,
+    show,
+)
+
+__all__ = ["USUAL", "ByParagraph", "by_paragraph", "close_floor"]
+
+# Default overlap and size; from the footprint reference, measured there.
+USUAL = (150, 1000)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ByParagraph(Strategy):
+    """Cuts at blank lines and packs paragraphs up to ``chunk_size``.
+
+    A form feed always cuts. A paragraph that does not fit is cut at lines, then
+    sentences, clauses, words and clusters. A piece below ``min_size`` (unset:
+    the smaller of 250 and a quarter of ``chunk_size``) joins the next one, the
+    last one the piece before. ``overlap`` (unset: 150, or 15 % of a smaller size) comes on
+    top of ``chunk_size``.
+
+    >>> by_paragraph(chunk_size=12, overlap=0).split("One line.\\n\\nAnother.").texts
+    ['One line.', 'Another.']
+    """
+
+    name: ClassVar[str] = "by_paragraph"
+
+    chunk_size: int = USUAL[1]
+    overlap: int | None = None
+    min_size: int | None = None
+
+    def __post_init__(self) -> None:
+        limits(chunk_size=self.chunk_size, overlap=self.overlap, max_size=self.max_size)
+        default_floor(self.min_size, self.chunk_size)
+
+    def positions(self, document: Document) -> Spans:
+        """Where the cuts fall."""
+        text = document.text
+        measure = bind(self.sizer, text)
+        overlap = default_overlap(self.overlap, self.chunk_size, USUAL)
+        size = room(self.chunk_size, overlap, self.max_size)
+        packer = Packer(text, measure, size)
+        levels = (paragraph_level(text), *below_line(text))
+        floor = min(default_floor(self.min_size, self.chunk_size), size - 1)
+        boundary = "document"
+        for start, end in pages(text):
+            first = len(packer.starts)
+            packer.fill(start, end, levels, boundary)
+            close_floor(packer, first, floor, self.max_size)
+            boundary = "page"
+        packer = cap_pieces(packer, levels, self.max_size)
+        return show(packer, overlap, self.max_size)
+
+
+def pages(text: str) -> list[tuple[int, int]]:
+    """The stretches between form feeds."""
+    found, at = [], 0
+    while (feed := text.find("\f", at)) >= 0:
+        found.append((at, feed))
+        at = feed + 1
+    found.append((at, len(text)))
+    return found
+
+
+def close_floor(packer: Packer, first: int, floor: int, max_size: int | None) -> None:
+    """Merge runts backward, then what is below the floor forward, within the bound of SIZE."""
+    size = packer.size
+    merge = max(floor, RUNT)
+    cap = size + 2 * merge if max_size is None else max_size
+    merge_backward(packer, first, min(RUNT, size // 2), min(size + RUNT - 1, cap))
+    bound = min(size + merge - 1, cap)
+    merge_forward(packer, first, floor, bound, min(size + 2 * merge - 1, cap))
+
+
+by_paragraph = ByParagraph

@@ -1,0 +1,149 @@
+"""by_similarity: a cut where two neighbouring sentences mean different things."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import ClassVar
+
+from spanwise.cutting.levels import SENTENCE, WORD, paragraph_level
+from spanwise.cutting.sizers import Sizer, bind, chars
+from spanwise.cutting.spans import Spans, end_at, start_at, trim
+from spanwise.cutting.windows import Aim, Windows
+from spanwise.documents import Document
+from spanwise.errors import OptionError, shown
+from spanwise.splitters.base import Strategy, default_overlap, limits
+from spanwise.splitters.layout import ENGINE_USUAL
+from spanwise.splitters.text import cap_spans
+
+__all__ = ["BySimilarity", "Embed", "by_similarity"]
+
+Embed = Callable[[Sequence[str]], Sequence[Sequence[float]]]
+
+# Below this cosine two sentences are apart; from the agentos reference.
+_THRESHOLD = 0.3
+
+
+def _no_embed(texts: Sequence[str]) -> Sequence[Sequence[float]]:
+    raise OptionError(
+        "embed is not given; pass a function from a list of texts to a list of vectors"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BySimilarity(Strategy):
+    """Cuts where the cosine of two neighbouring sentences falls below ``threshold``.
+
+    ``embed`` answers one vector for each of a list of texts; it is called once
+    a document. A group above twice ``chunk_size`` is cut at sentences and words
+    in windows of ``chunk_size``, with ``overlap`` (unset: 64, or an eighth of a
+    smaller size) counted inside.
+    """
+
+    name: ClassVar[str] = "by_similarity"
+
+    embed: Embed = _no_embed
+    chunk_size: int = ENGINE_USUAL[1]
+    overlap: int | None = None
+    threshold: float = _THRESHOLD
+
+    def __post_init__(self) -> None:
+        limits(chunk_size=self.chunk_size, overlap=self.overlap, max_size=self.max_size)
+        if not callable(self.embed):
+            raise OptionError(
+                f"embed={shown(self.embed)} cannot be called; "
+                "pass a function from a list of texts to a list of vectors"
+            )
+        if not -1 <= self.threshold <= 1:
+            raise OptionError(
+                f"threshold={shown(self.threshold)} is no cosine; give a number from -1 to 1"
+            )
+
+    def positions(self, document: Document) -> Spans:
+        """Where the cuts fall."""
+        text = document.text
+        measure = bind(self.sizer, text)
+        size = self.chunk_size if self.max_size is None else min(self.chunk_size, self.max_size)
+        overlap = default_overlap(self.overlap, self.chunk_size, ENGINE_USUAL)
+        aim = Aim(levels=(SENTENCE, WORD), back_half=True, inside=False)
+        windows = Windows(text, measure, size, min(overlap, size - 1), aim)
+        sentences = sentence_spans(text)
+        most = 2 * self.chunk_size
+        if self.max_size is not None:
+            most = min(most, self.max_size)
+        out = Spans()
+        opened = 0
+        boundary = "document"
+        apart = self._apart([text[start:end] for start, end in sentences])
+        for i, cuts_here in enumerate(apart):
+            if not cuts_here:
+                continue
+            start, end = sentences[opened][0], sentences[i][1]
+            if measure.size(start, end) <= most:
+                out.starts.append(start)
+                out.bodies.append(start)
+                out.ends.append(end)
+                out.boundaries.append(boundary)
+            else:
+                windows.cut(start, end, boundary, out)
+            opened, boundary = i + 1, "sentence"
+        return cap_spans(text, measure, out, self.max_size)
+
+    def _apart(self, sentences: list[str]) -> list[bool]:
+        """For each sentence, whether a group ends with it."""
+        if len(sentences) < 2:
+            return [True] * len(sentences)
+        vectors = self.embed(sentences)
+        if len(vectors) != len(sentences):
+            raise OptionError(
+                f"embed answered {len(vectors)} vectors for {len(sentences)} texts; "
+                "it must answer one vector a text, in order"
+            )
+        return [
+            cosine(left, right) < self.threshold
+            for left, right in zip(vectors, vectors[1:], strict=False)
+        ] + [True]
+
+
+def sentence_spans(text: str) -> list[tuple[int, int]]:
+    """The sentences of a text, trimmed; a blank line ends one too."""
+    lo, hi = trim(text, 0, len(text))
+    cuts = sorted({*SENTENCE.cuts(text, lo, hi), *paragraph_level(text).cuts(text, lo, hi), hi})
+    spans = []
+    for cut in cuts:
+        start = start_at(text, lo, cut)
+        if start < cut:
+            spans.append((start, end_at(text, start, cut)))
+        lo = cut
+    return spans
+
+
+def cosine(left: Sequence[float], right: Sequence[float]) -> float:
+    """The cosine of two vectors; 0 when one of them is zero.
+
+    >>> cosine([1, 0], [1, 0])
+    1.0
+    """
+    lengths = sqrt(sum(x * x for x in left)) * sqrt(sum(x * x for x in right))
+    return sum(x * y for x, y in zip(left, right, strict=True)) / lengths if lengths else 0.0
+
+
+def by_similarity(
+    embed: Embed,
+    *,
+    chunk_size: int = ENGINE_USUAL[1],
+    overlap: int | None = None,
+    threshold: float = _THRESHOLD,
+    sizer: Sizer = chars,
+    max_size: int | None = None,
+) -> BySimilarity:
+    """A `BySimilarity` splitter over the vectors of ``embed``."""
+    return BySimilarity(
+        embed=embed,
+        chunk_size=chunk_size,
+        overlap=overlap,
+        threshold=threshold,
+        sizer=sizer,
+        max_size=max_size,
+    )

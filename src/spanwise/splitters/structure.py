@@ -1,0 +1,207 @@
+"""SemanticChunker: headings and code apart, paragraphs gathered to a target."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from spanwise.cutting.levels import CLUSTER, SENTENCE, WORD, Level, line_level, paragraph_level
+from spanwise.cutting.markdown import Structure
+from spanwise.cutting.pack import Packer
+from spanwise.cutting.sizers import bind
+from spanwise.cutting.spans import Spans, end_at, start_at
+from spanwise.documents import Document
+from spanwise.errors import OptionError
+from spanwise.splitters.base import (
+    Strategy,
+    cap_pieces,
+    default_overlap,
+    limits,
+    require,
+    room,
+    show,
+)
+from spanwise.splitters.atoms import Atom, refine_atom
+
+__all__ = ["SemanticChunker", "by_structure"]
+
+# Default overlap and target; from the agentos reference.
+_USUAL = (100, 1000)
+_MAX = 2000
+_MIN = 200
+
+# A gathered section above this many targets is cut at the locally best blank
+# line, so that an edit does not ripple to its end (DESIGN.md, section 3).
+_LONG = 8
+
+
+class _Segment(NamedTuple):
+    """A stretch between hard boundaries: its text begins at ``head`` under its headings."""
+
+    start: int
+    head: int
+    end: int
+    kind: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SemanticChunker(Strategy):
+    """Cuts at headings and around fences, and gathers paragraphs to ``target_size``.
+
+    A blank line ends a chunk once it holds ``target_size``. What exceeds
+    ``max_size`` (unset: twice the target) is cut at blank lines, then sentences, then words, packed to
+    ``target_size``; a fence at its lines. A piece below ``min_size`` (unset:
+    200, or a fifth of a smaller target) that is neither heading nor code joins
+    the one before, within ``max_size``.
+    ``overlap`` (unset: 100, or a tenth of a smaller target) comes on top of
+    that, also within ``max_size``.
+
+    >>> SemanticChunker(overlap=0).split("# A\\n\\nOne.\\n\\n# B\\n\\nTwo.").texts
+    ['# A\\n\\nOne.', '# B\\n\\nTwo.']
+    """
+
+    name: ClassVar[str] = "by_structure"
+
+    target_size: int = _USUAL[1]
+    max_size: int | None = None
+    min_size: int | None = None
+    overlap: int | None = None
+    preserve_code_blocks: bool = True
+    respect_headings: bool = True
+
+    def __post_init__(self) -> None:
+        limits(
+            chunk_size=self.target_size,
+            overlap=self.overlap,
+            max_size=self.max_size,
+            size_name="target_size",
+        )
+        if self.min_size is not None:
+            require("min_size", self.min_size, 0)
+            if self.min_size >= self.largest:
+                raise OptionError(
+                    f"min_size={self.min_size} is not below max_size={self.largest}; "
+                    "lower min_size, or pass 0 to turn merging off"
+                )
+
+    @property
+    def largest(self) -> int:
+        """``max_size``, or twice the target where it is unset."""
+        return self.target_size * _MAX // _USUAL[1] if self.max_size is None else self.max_size
+
+    def positions(self, document: Document) -> Spans:
+        """Where the cuts fall."""
+        text, structure = document.text, document.outline.structure
+        measure = bind(self.sizer, text)
+        largest = self.largest
+        overlap = default_overlap(self.overlap, self.target_size, _USUAL)
+        target = room(self.target_size, overlap, largest)
+        floor = min(_MIN, target * _MIN // _USUAL[1]) if self.min_size is None else self.min_size
+        packer = Packer(text, measure, target)
+        paragraph = paragraph_level(text)
+        levels = (paragraph, SENTENCE, WORD, CLUSTER)
+        exempt: list[bool] = []
+        boundary = "document"
+        if structure.front:
+            packer.fill(0, structure.front, (line_level(text), *levels[1:]), boundary, most=largest)
+            exempt = [True] * len(packer)
+        for segment in self._segments(text, structure):
+            if packer.starts or boundary != "document":
+                boundary = segment.kind
+            for start, head, end in self._gathered(packer, paragraph, segment):
+                first = len(packer)
+                whole = packer.measure.size(start, end) <= largest
+                if whole:
+                    packer.add(start, end, boundary)
+                elif segment.kind == "fence":
+                    refine_atom(packer, Atom(head, end, "fence"), start, levels, boundary)
+                else:
+                    packer.fill(start, end, levels, boundary, head=head, most=largest)
+                exempt += [whole and segment.kind != "paragraph"] * (len(packer) - first)
+                boundary = paragraph.name
+        self._merge(packer, exempt, floor, largest)
+        return show(cap_pieces(packer, levels, self.max_size), overlap, largest)
+
+    def _segments(self, text: str, structure: Structure) -> Iterator[_Segment]:
+        """The stretches between hard boundaries; bare headings go with what follows."""
+        marks: list[tuple[int, int, str]] = []
+        if self.respect_headings:
+            marks += (
+                (start, end, "heading")
+                for start, end in zip(
+                    structure.heading_starts, structure.heading_ends, strict=True
+                )
+            )
+        if self.preserve_code_blocks:
+            marks += (
+                (start, end, "fence")
+                for start, end, kind in zip(
+                    structure.atom_starts, structure.atom_ends, structure.atom_kinds, strict=True
+                )
+                if kind == "fence"
+            )
+        marks.sort()
+        at, bare = structure.front, -1
+        for i, (start, end, kind) in enumerate([*marks, (len(text), len(text), "end")]):
+            lo = start_at(text, at, start)
+            if lo < start:
+                yield _Segment(lo, lo, end_at(text, lo, start), "paragraph")
+            if kind == "end":
+                break
+            at = end
+            opens = start_at(text, start, end)
+            if kind == "fence":
+                yield _Segment(opens if bare < 0 else bare, opens, end, "fence")
+                bare = -1
+                continue
+            following = marks[i + 1][0] if i + 1 < len(marks) else len(text)
+            bare = opens if bare < 0 else bare
+            head = start_at(text, end, following)
+            if head < following or following == len(text):
+                yield _Segment(bare, head, end_at(text, bare, following), "heading")
+                at, bare = following, -1
+
+    def _gathered(
+        self, packer: Packer, paragraph: Level, segment: _Segment
+    ) -> Iterator[tuple[int, int, int]]:
+        """A segment in stretches that hold at least the target, their last line end included.
+
+        Fences are not gathered.
+        """
+        start, head, end, kind = segment
+        if kind == "fence":
+            yield start, head, end
+            return
+        text, measure, target = packer.text, packer.measure, packer.size
+        long = measure.fit(start, end, _LONG * target) < end
+        while start < end:
+            low = max(head, measure.fit(start, end, max(0, target - 2)))
+            cut = -1
+            if long:
+                cuts = paragraph.cuts(text, low, measure.fit(start, end, target * 3 // 2))
+                cut = packer.choose(paragraph, cuts, end) if cuts else -1
+            if cut < 0:
+                cut = paragraph.first(text, low, end)
+            yield start, head, end_at(text, start, cut)
+            start = head = start_at(text, cut, end)
+
+    def _merge(self, packer: Packer, exempt: list[bool], floor: int, largest: int) -> None:
+        """Let what is too short end the piece before it."""
+        starts, ends, boundaries = packer.starts, packer.ends, packer.boundaries
+        size, out = packer.measure.size, 0
+        for i, keep in enumerate(exempt):
+            if (
+                out
+                and not keep
+                and size(starts[i], ends[i]) < floor
+                and size(starts[out - 1], ends[i]) <= largest
+            ):
+                ends[out - 1] = ends[i]
+            else:
+                starts[out], ends[out], boundaries[out] = starts[i], ends[i], boundaries[i]
+                out += 1
+        del starts[out:], ends[out:], boundaries[out:]
+
+
+by_structure = SemanticChunker

@@ -1,0 +1,212 @@
+"""chunk_text: windows over prose, or whole records where their border is known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from spanwise.chunks import Chunks
+from spanwise.cutting.clusters import is_border
+from spanwise.cutting.levels import SENTENCE_INSIDE, WORD, line_level, paragraph_level
+from spanwise.cutting.pack import Packer
+from spanwise.cutting.sizers import Measure, Sizer, bind, chars
+from spanwise.cutting.spans import Spans, trim
+from spanwise.cutting.windows import Aim, Windows
+from spanwise.documents import Document
+from spanwise.errors import OptionError, shown
+from spanwise.splitters.base import Strategy, below_line, cap_pieces, default_overlap, limits
+
+__all__ = ["ByRecord", "ByText", "by_record", "by_text", "chunk_text"]
+
+# Default overlap and size; from the agora reference.
+_USUAL = (100, 800)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ByText(Strategy):
+    """Cuts prose in windows: at a blank line, a sentence end, a line, a word.
+
+    The strongest that lies in the back half of the window wins; a word border
+    counts anywhere in it, and without one a cluster is cut. ``overlap``
+    (unset: 100, or an eighth of a smaller size) counts inside ``chunk_size``.
+
+    >>> by_text(chunk_size=20, overlap=0).split("One sentence. And another one.").texts
+    ['One sentence.', 'And another one.']
+    """
+
+    name: ClassVar[str] = "by_text"
+
+    chunk_size: int = _USUAL[1]
+    overlap: int | None = None
+
+    def __post_init__(self) -> None:
+        limits(chunk_size=self.chunk_size, overlap=self.overlap, max_size=self.max_size)
+
+    def positions(self, document: Document) -> Spans:
+        """Where the cuts fall."""
+        text = document.text
+        levels = (paragraph_level(text), SENTENCE_INSIDE, line_level(text), WORD)
+        aim = Aim(levels=levels, back_half=True, inside=True)
+        overlap = default_overlap(self.overlap, self.chunk_size, _USUAL)
+        return windowed(document, self.sizer, self.chunk_size, overlap, aim, self.max_size)
+
+
+def windowed(
+    document: Document,
+    sizer: Sizer,
+    chunk_size: int,
+    overlap: int,
+    aim: Aim,
+    max_size: int | None,
+) -> Spans:
+    """The whole text in windows."""
+    text = document.text
+    measure = bind(sizer, text)
+    size = chunk_size if max_size is None else min(chunk_size, max_size)
+    out = Spans()
+    Windows(text, measure, size, min(overlap, size - 1), aim).cut(0, len(text), "document", out)
+    return cap_spans(text, measure, out, max_size)
+
+
+def cap_spans(text: str, measure: Measure, spans: Spans, max_size: int | None) -> Spans:
+    """The spans, with every own part over ``max_size`` cut until it fits."""
+    if max_size is None or all(
+        measure.size(start, end) <= max_size
+        for start, end in zip(spans.starts, spans.ends, strict=True)
+    ):
+        return spans
+    packer = Packer(text, measure, max_size)
+    packer.starts, packer.ends = spans.bodies, spans.ends
+    packer.boundaries = spans.boundaries
+    shown_from = dict(zip(spans.bodies, spans.starts, strict=True))
+    capped = cap_pieces(packer, below_line(text), max_size)
+    starts = [
+        start
+        if (start := shown_from.get(body, body)) == body or measure.size(start, end) <= max_size
+        else body
+        for body, end in zip(capped.starts, capped.ends, strict=True)
+    ]
+    return Spans(starts, capped.starts, capped.ends, capped.boundaries)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ByRecord(Strategy):
+    r"""Cuts at a literal separator alone; a record is never cut.
+
+    A chunk takes whole records while they fit ``chunk_size``, a larger record
+    is a chunk of its own (cut only by ``max_size``). ``overlap`` (unset: 100, or
+    an eighth of a smaller size) is a budget for whole records carried from the
+    chunk before, counted inside ``chunk_size``; they give way to the next new one.
+
+    >>> by_record("\n", chunk_size=8, overlap=0).split("a=1\nb=2\nc=3").texts
+    ['a=1\nb=2', 'c=3']
+    """
+
+    name: ClassVar[str] = "by_record"
+
+    separator: str = "\n"
+    chunk_size: int = _USUAL[1]
+    overlap: int | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.separator, str) or not self.separator:
+            raise OptionError(
+                f"separator={shown(self.separator)} is no string of one character or more; "
+                "give the text between two records, or use by_text for prose"
+            )
+        limits(chunk_size=self.chunk_size, overlap=self.overlap, max_size=self.max_size)
+
+    def positions(self, document: Document) -> Spans:
+        """Where the cuts fall."""
+        text = document.text
+        measure = bind(self.sizer, text)
+        size = self.chunk_size if self.max_size is None else min(self.chunk_size, self.max_size)
+        overlap = default_overlap(self.overlap, self.chunk_size, _USUAL)
+        records = record_spans(text, self.separator)
+        out = Spans()
+        first = new = 0
+        while new < len(records):
+            end = records[new][1]
+            while first < new and measure.size(records[first][0], end) > size:
+                first += 1
+            stop = new + 1
+            while stop < len(records) and measure.size(records[first][0], records[stop][1]) <= size:
+                stop += 1
+            out.starts.append(records[first][0])
+            out.bodies.append(records[new][0])
+            out.ends.append(records[stop - 1][1])
+            out.boundaries.append("record" if new else "document")
+            if stop == len(records):
+                break
+            following = records[stop][0]
+            carried = stop
+            while (
+                carried - 1 > first
+                and measure.size(records[carried - 1][0], following) <= overlap
+            ):
+                carried -= 1
+            first, new = carried, stop
+        return cap_spans(text, measure, out, self.max_size)
+
+
+def record_spans(text: str, separator: str) -> list[tuple[int, int]]:
+    """The records between separators, trimmed, without the empty ones.
+
+    A separator that would cut a cluster is none.
+    """
+    records: list[tuple[int, int]] = []
+    lo = at = 0
+    while lo < len(text):
+        found = text.find(separator, at)
+        hi = len(text) if found < 0 else found
+        at = hi + len(separator)
+        start, end = trim(text, lo, hi)
+        if found >= 0 and not (is_border(text, end) and is_border(text, min(at, len(text)))):
+            continue
+        if start < end:
+            records.append((start, end))
+        lo = at
+    return records
+
+
+def by_record(
+    separator: str,
+    *,
+    chunk_size: int = _USUAL[1],
+    overlap: int | None = None,
+    sizer: Sizer = chars,
+    max_size: int | None = None,
+) -> ByRecord:
+    """A `ByRecord` splitter for records that end with ``separator``, taken literally."""
+    return ByRecord(
+        separator=separator, chunk_size=chunk_size, overlap=overlap, sizer=sizer, max_size=max_size
+    )
+
+
+def chunk_text(
+    text: Document | str,
+    *,
+    chunk_size: int = _USUAL[1],
+    overlap: int | None = None,
+    separator: str = "",
+    sizer: Sizer = chars,
+    max_size: int | None = None,
+) -> Chunks:
+    """The chunks of a prose text, or of its records when a ``separator`` is given.
+
+    The one-call form of `by_text` and `by_record`; an empty separator is the
+    prose path.
+
+    >>> chunk_text("Short.").texts
+    ['Short.']
+    """
+    if separator:
+        return by_record(
+            separator, chunk_size=chunk_size, overlap=overlap, sizer=sizer, max_size=max_size
+        ).split(text)
+    return ByText(chunk_size=chunk_size, overlap=overlap, sizer=sizer, max_size=max_size).split(
+        text
+    )
+
+
+by_text = ByText

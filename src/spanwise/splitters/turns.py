@@ -1,0 +1,93 @@
+"""chunk_turns: whole turns of a transcript."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from spanwise.chunks import Chunks
+from spanwise.cutting.sizers import Sizer, bind, chars
+from spanwise.cutting.spans import Spans
+from spanwise.documents import Document, Turn
+from spanwise.errors import OptionError
+from spanwise.splitters.base import Strategy, require
+from spanwise.splitters.text import cap_spans
+
+__all__ = ["ByTurn", "by_turn", "chunk_turns"]
+
+# Default size and turns of overlap; from the agentos reference.
+_SIZE = 1200
+_OVERLAP_TURNS = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ByTurn(Strategy):
+    """Takes whole turns while they fit ``chunk_size``; a turn is never cut.
+
+    The document comes from `Document.from_turns`. A larger turn is a chunk of
+    its own (cut only by ``max_size``). Each chunk opens with up to
+    ``overlap_turns`` turns from the end of the one before; they give way until
+    the next new turn fits.
+    """
+
+    name: ClassVar[str] = "by_turn"
+
+    chunk_size: int = _SIZE
+    overlap_turns: int = _OVERLAP_TURNS
+
+    def __post_init__(self) -> None:
+        # As in the reference, a size of 0 is one turn a chunk and a negative
+        # overlap none: `chunk_turns` has no departures.
+        require("chunk_size", self.chunk_size, 0)
+        require("overlap_turns", max(0, self.overlap_turns), 0)
+        if self.max_size is not None:
+            require("max_size", self.max_size, 1)
+
+    def positions(self, document: Document) -> Spans:
+        """Where the cuts fall."""
+        turns = document.parts_between(0, len(document.text), "turn")
+        if document.text.strip() and not turns:
+            raise OptionError(
+                "by_turn needs a document with turns; make one with Document.from_turns, "
+                "or use by_text for a plain string"
+            )
+        measure = bind(self.sizer, document.text)
+        size = self.chunk_size if self.max_size is None else min(self.chunk_size, self.max_size)
+        out = Spans()
+        first = new = 0
+        while new < len(turns):
+            end = turns[new].end
+            while first < new and measure.size(turns[first].start, end) > size:
+                first += 1
+            stop = new + 1
+            while stop < len(turns) and measure.size(turns[first].start, turns[stop].end) <= size:
+                stop += 1
+            out.starts.append(turns[first].start)
+            out.bodies.append(turns[new].start)
+            out.ends.append(turns[stop - 1].end)
+            out.boundaries.append("turn" if new else "document")
+            first, new = max(first + 1, stop - max(0, self.overlap_turns)), stop
+        return cap_spans(document.text, measure, out, self.max_size)
+
+
+def chunk_turns(
+    turns: Iterable[Turn],
+    *,
+    chunk_size: int = _SIZE,
+    overlap_turns: int = _OVERLAP_TURNS,
+    sizer: Sizer = chars,
+    max_size: int | None = None,
+) -> Chunks:
+    """The chunks of a transcript's turns: the one-call form of `by_turn`.
+
+    >>> chunk_turns([Turn("Hello.", 1), Turn("Hi.", 2)], chunk_size=6).texts
+    ['Hello.', 'Hi.']
+    """
+    splitter = ByTurn(
+        chunk_size=chunk_size, overlap_turns=overlap_turns, sizer=sizer, max_size=max_size
+    )
+    return splitter.split(Document.from_turns(turns))
+
+
+by_turn = ByTurn
