@@ -46,12 +46,9 @@ def megabytes(text: str) -> float:
 
 def repo_markdown() -> list[tuple[str, str]]:
     """Name and text of every file in the repository's Markdown corpus."""
-    for path in sorted(_DATA.glob("markdown_corpus.jsonl*")):
-        opened = lzma.open(path, "rt", encoding="utf-8") if path.suffix == ".xz" else path.open()
-        with opened as lines:
-            rows = [json.loads(line) for line in lines]
-        return [(row["name"], row["text"]) for row in rows]
-    return []
+    with lzma.open(_DATA / "markdown_corpus.jsonl.xz", "rt", encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
+    return [(row["name"], row["text"]) for row in rows]
 
 
 @cache

@@ -18,12 +18,14 @@ from collections.abc import Callable
 from statistics import mean
 
 import corpora
+import peers
 
 import spanwise
 
 SIZE = 1000
 FILES = 60
 PLACES = 7
+PEERS = (peers.STS_MARKDOWN, peers.LANGCHAIN_MARKDOWN, peers.CHONKIE, peers.BLAZECHUNK)
 SENTENCE = "This sentence was put here by hand to see what it moves. "
 
 Cut = Callable[[str], list[str]]
@@ -41,43 +43,9 @@ def splitters() -> dict[str, Cut]:
         "by_layout": lambda text: layout.split(text).texts,
         "by_paragraph": lambda text: paragraph.split(text).texts,
     }
-    for name, make in (
-        ("sts.MarkdownSplitter", _sts),
-        ("langchain.MarkdownTextSplitter", _langchain),
-        ("chonkie.RecursiveChunker", _chonkie),
-        ("blazechunk.RecursiveChunker", _blazechunk),
-    ):
-        try:
-            made[name] = make()
-        except ImportError as error:
-            print(f"left out: {name} ({error})", file=sys.stderr)
+    for name, run in peers.installed(PEERS, SIZE).items():
+        made[name] = lambda text, run=run: [each for each, *_ in run(text)]
     return made
-
-
-def _sts() -> Cut:
-    from semantic_text_splitter import MarkdownSplitter
-
-    return MarkdownSplitter(SIZE).chunks
-
-
-def _langchain() -> Cut:
-    from langchain_text_splitters import MarkdownTextSplitter
-
-    return MarkdownTextSplitter(chunk_size=SIZE, chunk_overlap=0).split_text
-
-
-def _chonkie() -> Cut:
-    from chonkie import RecursiveChunker
-
-    chunker = RecursiveChunker(tokenizer="character", chunk_size=SIZE)
-    return lambda text: [chunk.text for chunk in chunker.chunk(text)]
-
-
-def _blazechunk() -> Cut:
-    from blazechunk import RecursiveChunker
-
-    chunker = RecursiveChunker(chunk_size=SIZE)
-    return lambda text: [chunk.text for chunk in chunker.chunk(text)]
 
 
 def places(text: str, count: int) -> list[int]:
@@ -127,10 +95,12 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=[], help="names of splitters")
     given = parser.parse_args()
     texts = files()
+    made = splitters()
+    print(f"spanwise {spanwise.__version__}, {peers.versions()}", file=sys.stderr)
     for chosen, count in ((texts[:FILES], 1), (texts, PLACES)):
         if not given.json:
             print(f"{len(chosen)} files, {count} place(s) each")
-        for name, cut in splitters().items():
+        for name, cut in made.items():
             if given.only and name not in given.only:
                 continue
             row = {"files": len(chosen), "name": name, **table(cut, chosen, count)}

@@ -20,14 +20,14 @@ import signal
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from statistics import median
 from time import perf_counter
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import Any
 
 import corpora
+import peers
 
 import spanwise
 
@@ -35,14 +35,6 @@ SIZE = 1000
 SMALL, LARGE = 0.2, 8.0
 
 Run = Callable[[str], Any]
-
-
-class Runner(NamedTuple):
-    """One thing that is timed; a slow one runs once."""
-
-    name: str
-    run: Run
-    slow: bool = False
 
 
 def ours() -> dict[str, Run]:
@@ -59,115 +51,34 @@ def ours() -> dict[str, Run]:
         return list(zip(chunks.texts, chunks.starts, chunks.heading_paths, strict=True))
 
     return {
-        "chunk_text": lambda text: plain(
-            spanwise.chunk_text(text, chunk_size=SIZE, overlap=0)
-        ),
+        "chunk_text": lambda text: plain(spanwise.chunk_text(text, chunk_size=SIZE, overlap=0)),
         "by_paragraph": lambda text: plain(paragraph.split(text)),
         "fixed_with_overlap": lambda text: plain(fixed.split(text)),
         "by_heading": with_paths,
     }
 
 
-def peers() -> dict[str, Callable[[], Runner]]:
-    """The peers by name; each imports its package when made."""
-
-    def blaze() -> Runner:
-        from blazechunk import RecursiveChunker
-
-        chunker = RecursiveChunker(chunk_size=SIZE)
-        return Runner(
-            "blazechunk.RecursiveChunker",
-            lambda text: [(chunk.text, chunk.start_index) for chunk in chunker.chunk(text)],
-        )
-
-    def blaze_document() -> Runner:
-        from blazechunk import CodeChunker, RecursiveChunker
-        from blazechunk.loaders import DocumentChunker
-
-        chunker = DocumentChunker(
-            RecursiveChunker(chunk_size=SIZE), code_chunker=CodeChunker(chunk_size=SIZE)
-        )
-        return Runner(
-            "blazechunk.DocumentChunker",
-            lambda text: [
-                (chunk.text, chunk.md_start, chunk.heading_path)
-                for chunk in chunker.chunk_markdown(text).chunks
-            ],
-            slow=True,
-        )
-
-    def sts_markdown() -> Runner:
-        from semantic_text_splitter import MarkdownSplitter
-
-        return Runner("sts.MarkdownSplitter", MarkdownSplitter(SIZE).chunk_indices, slow=True)
-
-    def sts_text() -> Runner:
-        from semantic_text_splitter import TextSplitter
-
-        return Runner("sts.TextSplitter", TextSplitter(SIZE).chunk_indices, slow=True)
-
-    def semchunk() -> Runner:
-        from semchunk import chunkerify
-
-        chunker = chunkerify(len, SIZE)
-
-        def run(text: str) -> list[tuple[str, int]]:
-            texts, offsets = chunker(text, offsets=True)
-            return [(each, start) for each, (start, _) in zip(texts, offsets, strict=True)]
-
-        return Runner("semchunk", run, slow=True)
-
-    def chonkie() -> Runner:
-        from chonkie import RecursiveChunker
-
-        chunker = RecursiveChunker(tokenizer="character", chunk_size=SIZE)
-        return Runner(
-            "chonkie.RecursiveChunker",
-            lambda text: [(chunk.text, chunk.start_index) for chunk in chunker.chunk(text)],
-            slow=True,
-        )
-
-    def langchain(markdown: bool) -> Runner:
-        from langchain_text_splitters import MarkdownTextSplitter, RecursiveCharacterTextSplitter
-
-        kind = MarkdownTextSplitter if markdown else RecursiveCharacterTextSplitter
-        chunker = kind(chunk_size=SIZE, chunk_overlap=0, add_start_index=True)
-        return Runner(
-            f"langchain.{kind.__name__}",
-            lambda text: [
-                (each.page_content, each.metadata["start_index"])
-                for each in chunker.create_documents([text])
-            ],
-            slow=True,
-        )
-
-    return {
-        "blazechunk": blaze,
-        "blazechunk.Document": blaze_document,
-        "sts.Markdown": sts_markdown,
-        "sts.Text": sts_text,
-        "semchunk": semchunk,
-        "chonkie": chonkie,
-        "langchain": lambda: langchain(False),
-        "langchain.Markdown": lambda: langchain(True),
-    }
-
-
 # Which of ours stand beside which peers, on which text; figures are the ratio asked for.
-TABLES = {
+TABLES: dict[str, tuple[tuple[str, ...], dict[str, float | None]]] = {
     "prose": (
         ("chunk_text", "by_paragraph", "fixed_with_overlap"),
-        {"blazechunk": 1.0, "sts.Text": None, "semchunk": None, "chonkie": None, "langchain": None},
+        {
+            peers.BLAZECHUNK: 1.0,
+            peers.STS_TEXT: None,
+            peers.SEMCHUNK: None,
+            peers.CHONKIE: None,
+            peers.LANGCHAIN_TEXT: None,
+        },
     ),
     "Markdown": (
         ("by_heading",),
         {
-            "blazechunk": 0.5,
-            "blazechunk.Document": 10.0,
-            "sts.Markdown": 10.0,
-            "semchunk": None,
-            "chonkie": None,
-            "langchain.Markdown": None,
+            peers.BLAZECHUNK: 0.5,
+            peers.DOCUMENT: 10.0,
+            peers.STS_MARKDOWN: 10.0,
+            peers.SEMCHUNK: None,
+            peers.CHONKIE: None,
+            peers.LANGCHAIN_MARKDOWN: None,
         },
     ),
 }
@@ -188,51 +99,40 @@ def measure(
 ) -> Iterator[dict[str, Any]]:
     """One table: the rate of each runner, in MB/s of UTF-8."""
     names, targets = TABLES[kind]
-    made: list[Runner] = [Runner(name, ours()[name]) for name in names]
-    wanted: dict[str, float | None] = {}
-    for name, target in targets.items():
-        if chosen and name not in chosen:
-            continue
-        try:
-            runner = peers()[name]()
-        except ImportError as error:
-            print(f"left out: {name} ({error})", file=sys.stderr)
-            continue
-        made.append(runner)
-        wanted[runner.name] = target
+    mine = ours()
+    runs: dict[str, Run] = {name: mine[name] for name in names}
+    runs |= peers.installed([each for each in targets if not chosen or each in chosen], SIZE)
     # Small texts are five different ones; a large one stands for itself.
     make = corpora.prose if kind == "prose" else corpora.markdown
     texts = [make(mb, seed) for seed in range(5)] if mb < 1 else [make(mb)]
     sizes = [corpora.megabytes(corpora.fresh(text)) for text in texts]
-    rates: dict[str, list[float]] = {runner.name: [] for runner in made}
+    rates: dict[str, list[float]] = {name: [] for name in runs}
     limited: dict[str, float] = {}
     for i in range(rounds):
         text, size = texts[i % len(texts)], sizes[i % len(texts)]
-        for runner in made:
+        for name, run in runs.items():
             part, part_size = text, size
-            if runner.slow and size > 1:
+            if size > 1 and name not in mine and name != peers.BLAZECHUNK:
                 if i:
                     continue
                 if size > slow_limit:
                     part = text[: int(len(text) * slow_limit / size)]
                     part_size = corpora.megabytes(corpora.fresh(part))
-                    limited[runner.name] = part_size
-            rates[runner.name].append(part_size / timed(runner.run, corpora.fresh(part)))
+                    limited[name] = part_size
+            rates[name].append(part_size / timed(run, corpora.fresh(part)))
     middle = {name: median(found) for name, found in rates.items()}
-    for runner in made:
+    for name, found in rates.items():
         yield {
             "text": kind,
             "mb": round(sizes[0], 2),
-            "name": runner.name,
-            "runs": len(rates[runner.name]),
-            "mb_per_s": middle[runner.name],
-            "low": min(rates[runner.name]),
-            "high": max(rates[runner.name]),
-            "limited_to_mb": limited.get(runner.name),
-            "ratio": {
-                name: middle[name] / middle[runner.name] for name in names
-            } if runner.name in wanted else {},
-            "target": wanted.get(runner.name),
+            "name": name,
+            "runs": len(found),
+            "mb_per_s": middle[name],
+            "low": min(found),
+            "high": max(found),
+            "limited_to_mb": limited.get(name),
+            "ratio": {} if name in mine else {each: middle[each] / middle[name] for each in names},
+            "target": targets.get(name),
         }
 
 
@@ -371,19 +271,8 @@ def profile(name: str, kind: str, mb: float, rounds: int) -> None:
 
 def versions() -> str:
     """Versions of everything that runs here."""
-    found = [f"Python {platform.python_version()}", f"spanwise {spanwise.__version__}"]
-    for name in (
-        "blazechunk",
-        "semantic-text-splitter",
-        "semchunk",
-        "chonkie",
-        "langchain-text-splitters",
-    ):
-        try:
-            found.append(f"{name} {version(name)}")
-        except PackageNotFoundError:
-            found.append(f"{name} not installed")
-    return ", ".join(found)
+    python = platform.python_version()
+    return f"Python {python}, spanwise {spanwise.__version__}, {peers.versions()}"
 
 
 def main() -> None:
@@ -394,7 +283,7 @@ def main() -> None:
     parser.add_argument("--slow-limit", type=float, default=1.0, help="MB for slow peers")
     parser.add_argument("--text", choices=(*TABLES, "both"), default="both")
     parser.add_argument("--mb", type=float, nargs="*", default=[SMALL, LARGE])
-    parser.add_argument("--peer", nargs="*", default=[], help="only these: " + " ".join(peers()))
+    parser.add_argument("--peer", nargs="*", default=[], help="only these, by full name")
     parser.add_argument("--profile", choices=SPLITTERS, metavar="NAME", help="where time goes")
     given = parser.parse_args()
     if given.profile:

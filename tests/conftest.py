@@ -11,11 +11,17 @@ _QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_ba
 settings.register_profile(
     "short", max_examples=150, deadline=None, derandomize=True, suppress_health_check=_QUIET
 )
+settings.register_profile("deep", max_examples=50_000, deadline=None, suppress_health_check=_QUIET)
 settings.register_profile(
-    "deep", max_examples=50_000, deadline=None, suppress_health_check=_QUIET
-)
-settings.register_profile(
-    "middle", max_examples=int(os.environ.get("SPANWISE_EXAMPLES", "2000")), deadline=None,
+    "middle",
+    max_examples=int(os.environ.get("SPANWISE_EXAMPLES", "2000")),
+    deadline=None,
     suppress_health_check=_QUIET,
 )
-settings.load_profile("middle" if os.environ.get("SPANWISE_EXAMPLES") else "deep" if os.environ.get("SPANWISE_DEEP") else "short")
+settings.load_profile(
+    "middle"
+    if os.environ.get("SPANWISE_EXAMPLES")
+    else "deep"
+    if os.environ.get("SPANWISE_DEEP")
+    else "short"
+)

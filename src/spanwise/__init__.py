@@ -21,20 +21,20 @@ from spanwise.errors import (
     SpanwiseWarning,
     SplitterError,
 )
+from spanwise.lexical import WordSpan, lexical_spans, lexical_tokens
 from spanwise.snippets import Highlight, Mark, Snippet, highlight, snippet_around
 from spanwise.splitters.base import Splitter
 from spanwise.splitters.choose import chunk
 from spanwise.splitters.engine import ChunkingEngine
-from spanwise.splitters.reasons import Cut, explain
 from spanwise.splitters.fixed import fixed_with_overlap, whole_document
 from spanwise.splitters.heading import by_heading
 from spanwise.splitters.layout import by_layout
 from spanwise.splitters.paragraph import by_paragraph
+from spanwise.splitters.reasons import Cut, explain
 from spanwise.splitters.similarity import by_similarity
 from spanwise.splitters.structure import SemanticChunker, by_structure
 from spanwise.splitters.text import by_record, by_text, chunk_text
 from spanwise.splitters.turns import by_turn, chunk_turns
-from spanwise.lexical import WordSpan, lexical_spans, lexical_tokens
 
 __version__ = "0.1.0"
 

@@ -121,7 +121,7 @@ class Chunk:
     def from_dict(cls, plain: Mapping[str, Any]) -> Chunk:
         """The chunk that `to_dict` wrote; keys it does not know are left out."""
         known = {each.name for each in fields(cls)}
-        values = {
+        values: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value
             for name, value in plain.items()
             if name in known
@@ -137,7 +137,7 @@ class Chunks(Sequence[Chunk]):
     length; ``texts`` slices the document.
     """
 
-    __slots__ = ("_ids", "boundaries", "bodies", "document", "ends", "max_size", "sizer", "starts")
+    __slots__ = ("_ids", "bodies", "boundaries", "document", "ends", "max_size", "sizer", "starts")
 
     def __init__(
         self,
@@ -228,9 +228,9 @@ class Chunks(Sequence[Chunk]):
     def heading_paths(self) -> list[tuple[str, ...]]:
         """The heading path of every chunk."""
         outline = self.document.outline
-        at, paths = outline.heading_at, [*outline.paths, ()]
-        if len(paths) == 1:
+        if not outline.structure.heading_starts:
             return [()] * len(self)
+        at, paths = outline.heading_at, [*outline.paths, ()]
         return [paths[at(body, end)] for body, end in zip(self.bodies, self.ends, strict=True)]
 
     @property

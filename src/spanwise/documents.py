@@ -64,11 +64,12 @@ class Turn:
 class Outline:
     """The headings of a text and the path that leads to each."""
 
-    __slots__ = ("_paths", "_text", "structure")
+    __slots__ = ("_parents", "_paths", "_text", "structure")
 
     def __init__(self, text: str, structure: Structure) -> None:
         self._text = text
         self.structure = structure
+        self._parents: list[int] | None = None
         self._paths: list[tuple[str, ...]] | None = None
 
     @property
@@ -77,21 +78,13 @@ class Outline:
         if self._paths is None:
             text, found = self._text, self.structure
             paths: list[tuple[str, ...]] = []
-            open_levels: list[int] = []
-            open_paths: list[tuple[str, ...]] = [()]
-            for level, start, end in zip(
-                found.heading_levels, found.title_starts, found.title_ends, strict=True
+            for above, start, end in zip(
+                self.parents, found.title_starts, found.title_ends, strict=True
             ):
-                while open_levels and open_levels[-1] >= level:
-                    open_levels.pop()
-                    open_paths.pop()
                 title = text[start:end]
                 if "\n" in title or "\r" in title:
                     title = " ".join(title.split())
-                path = (*open_paths[-1], title)
-                open_levels.append(level)
-                open_paths.append(path)
-                paths.append(path)
+                paths.append((*paths[above], title) if above >= 0 else (title,))
             self._paths = paths
         return self._paths
 
@@ -131,15 +124,25 @@ class Outline:
 
     def ancestors(self, i: int) -> list[int]:
         """The heading and those that enclose it, outermost first, as indexes."""
-        levels = self.structure.heading_levels
         chain: list[int] = []
-        level = 7
-        while i >= 0 and level > 1:
-            if levels[i] < level:
-                chain.append(i)
-                level = levels[i]
-            i -= 1
+        while i >= 0:
+            chain.append(i)
+            i = self.parents[i]
         return chain[::-1]
+
+    @property
+    def parents(self) -> list[int]:
+        """For each heading the index of the one that encloses it, or -1."""
+        if self._parents is None:
+            parents: list[int] = []
+            levels = self.structure.heading_levels
+            for i, level in enumerate(levels):
+                above = i - 1
+                while above >= 0 and levels[above] >= level:
+                    above = parents[above]
+                parents.append(above)
+            self._parents = parents
+        return self._parents
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,6 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from html import escape
 
 from spanwise.cutting.clusters import border_after, border_before, is_border
 from spanwise.cutting.spans import first_ink, is_white, trim
@@ -35,6 +34,8 @@ _STOPS = ".!?…。．！？؟।"
 _DANGLING = _COMMAS + "#|•-"  # signs that belong to what was cut off
 
 _TAG = re.compile("[A-Za-z][A-Za-z0-9-]*")
+# As html.escape, whose module loads every entity name at import.
+_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
 _STYLE = re.compile("[0-9]+(?:;[0-9]+)*")
 # What a terminal may act on: C0 but TAB and LF, DEL, C1, bidi overrides. A lone surrogate cannot
 # be written at all.
@@ -115,7 +116,7 @@ class Highlight:
             raise OptionError(
                 f"tag={shown(tag)} is no element name; give for example 'mark' or 'b'"
             )
-        return self._render(escape, f"<{tag}>", f"</{tag}>", escape(ellipsis))
+        return self._render(_escape, f"<{tag}>", f"</{tag}>", _escape(ellipsis))
 
     def _render(self, show: Callable[[str], str], before: str, after: str, ellipsis: str) -> str:
         parts = [ellipsis] if self.truncated_left else []
@@ -217,6 +218,11 @@ def highlight(
 def _require_at_least(least: int, option: str, value: int, way_out: str) -> None:
     if value < least:
         raise OptionError(f"{option}={shown(value)} is below {least}; raise it, {way_out}")
+
+
+def _escape(text: str) -> str:
+    """The text with the five signs of HTML as entities."""
+    return text.translate(_ESCAPES)
 
 
 def _disarm(text: str) -> str:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from spanwise import words as module
+from spanwise import lexical as module
 from spanwise.lexical import Prefixes, find_matches, lexical_spans, lexical_tokens, normal_case
 
 HOSTILE = st.text(

@@ -19,6 +19,7 @@ from spanwise.cutting.sentences import (
     last_sentence_cut,
     sentence_cuts,
 )
+from spanwise.cutting.spans import WHITE, first_ink
 
 __all__ = [
     "CLAUSE",
@@ -32,14 +33,21 @@ __all__ = [
     "paragraph_level",
 ]
 
-FindLast = Callable[[str, int, int], int]
+Find = Callable[[str, int, int], int]
 FindAll = Callable[[str, int, int], list[int]]
 
 # LF, CRLF and CR end lines; U+2028 and U+2029 do not (departure `line-ends`).
 _LINE_END = re.compile(r"\r\n?|\n")
 # A blank line holds spaces and tabs alone, as in CommonMark.
 _BLANK = re.compile(r"(?:\r\n|\n|\r)[ \t]*[\r\n]")
+_BLANK_LF = re.compile(r"\n[ \t]*\n")
 _WHITE_RUN = re.compile(r"\s+")
+
+# The last line end of a gap, with the indentation of the line that it opens.
+_OPENED_LF = re.compile(rf"\n[{WHITE.replace(chr(10), '')}]*(?=[^{WHITE}])")
+
+# What follows a line end where a blank line may begin.
+_AFTER_LINE = ("\n", " ", "\t")
 
 # Words are short: their borders are looked for in this many code points first.
 _NEAR = 64
@@ -49,22 +57,44 @@ _AHEAD = 256
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """One kind of boundary: the last cut of a window (or -1), and all of them."""
+    """One kind of boundary, found from a place where a cut is needed.
+
+    ``last`` is the last cut of a window or -1, ``cuts`` all of them in order,
+    ``first`` the first one or ``hi``.
+    """
 
     name: str
-    last: FindLast
+    last: Find
     cuts: FindAll
+    first: Find
 
-    def first(self, text: str, lo: int, hi: int) -> int:
-        """The first cut in ``(lo, hi]``, or ``hi``."""
+    def openings(self, text: str, lo: int, hi: int, end: int) -> list[tuple[int, int]]:
+        """The cuts of a window, each with the first ink after it; one for each gap."""
+        if self is _LINE_LF:
+            return _line_openings_lf(text, lo, hi, end)
+        found: list[tuple[int, int]] = []
+        for cut in self.cuts(text, lo, hi):
+            ink = first_ink(text, cut, end)
+            if found and found[-1][1] == ink:
+                found.pop()
+            found.append((cut, ink))
+        return found
+
+
+def _first_of(cuts: FindAll) -> Find:
+    """The first cut of a window, or its end, looked for in windows that double."""
+
+    def first(text: str, lo: int, hi: int) -> int:
         reach = _AHEAD
         while lo < hi:
             end = min(hi, lo + reach)
-            found = self.cuts(text, lo, end)
+            found = cuts(text, lo, end)
             if found:
                 return found[0]
             lo, reach = end, reach * 2
         return hi
+
+    return first
 
 
 def line_level(text: str) -> Level:
@@ -105,7 +135,13 @@ def block_level(text: str, starts: Sequence[int], ends: Sequence[int]) -> Level:
             i += 1
         return found + paragraph.cuts(text, lo, hi) if lo < hi else found
 
-    return Level("block", last, cuts)
+    def first(text: str, lo: int, hi: int) -> int:
+        i = bisect_right(starts, lo)
+        if i and lo < ends[i - 1]:
+            return min(ends[i - 1], hi)
+        return paragraph.first(text, lo, min(starts[i], hi) if i < len(starts) else hi)
+
+    return Level("block", last, cuts, first)
 
 
 def _last_line_lf(text: str, lo: int, hi: int) -> int:
@@ -119,12 +155,35 @@ def _last_line_any(text: str, lo: int, hi: int) -> int:
     return found
 
 
-def _line_cuts(text: str, lo: int, hi: int) -> list[int]:
+def _line_cuts_lf(text: str, lo: int, hi: int) -> list[int]:
+    found = []
+    c = text.find("\n", lo + 1, hi + 1)
+    while c >= 0:
+        found.append(c)
+        c = text.find("\n", c + 1, hi + 1)
+    return found
+
+
+def _line_cuts_any(text: str, lo: int, hi: int) -> list[int]:
     return [
         c
         for c in (found.start() for found in _LINE_END.finditer(text, lo + 1, hi + 1))
         if text[c - 1 : c + 1] != "\r\n"
     ]
+
+
+def _line_openings_lf(text: str, lo: int, hi: int, end: int) -> list[tuple[int, int]]:
+    found = [(line.start(), line.end()) for line in _OPENED_LF.finditer(text, lo + 1, hi + 1)]
+    # The white space after the last line end may go beyond the window.
+    last = text.rfind("\n", found[-1][1] if found else lo + 1, hi + 1)
+    if last >= 0:
+        found.append((last, first_ink(text, last, end)))
+    return found
+
+
+def _first_line_lf(text: str, lo: int, hi: int) -> int:
+    found = text.find("\n", lo + 1, hi)
+    return found if found >= 0 else hi
 
 
 def _last_paragraph_lf(text: str, lo: int, hi: int) -> int:
@@ -133,7 +192,7 @@ def _last_paragraph_lf(text: str, lo: int, hi: int) -> int:
     # A later blank line can only be one that holds white space.
     line = text.rfind("\n", floor, hi + 1)
     while line >= 0:
-        if text[line + 1 : line + 2] in (" ", "\t") and _BLANK.match(text, line):
+        if text[line + 1 : line + 2] in _AFTER_LINE and _BLANK_LF.match(text, line):
             return line
         line = text.rfind("\n", floor, line)
     return found
@@ -146,8 +205,22 @@ def _last_paragraph_any(text: str, lo: int, hi: int) -> int:
     return line
 
 
-def _paragraph_cuts(text: str, lo: int, hi: int) -> list[int]:
-    return [c for c in _line_cuts(text, lo, hi) if _BLANK.match(text, c)]
+def _paragraph_cuts_lf(text: str, lo: int, hi: int) -> list[int]:
+    # A blank line may end outside the window, so no pattern is bound to it.
+    return [
+        c
+        for c in _line_cuts_lf(text, lo, hi)
+        if text[c + 1 : c + 2] in _AFTER_LINE and _BLANK_LF.match(text, c)
+    ]
+
+
+def _paragraph_cuts_any(text: str, lo: int, hi: int) -> list[int]:
+    return [c for c in _line_cuts_any(text, lo, hi) if _BLANK.match(text, c)]
+
+
+def _first_paragraph_lf(text: str, lo: int, hi: int) -> int:
+    found = _BLANK_LF.search(text, lo + 1, hi)
+    return found.start() if found else hi
 
 
 def _last_word(text: str, lo: int, hi: int) -> int:
@@ -199,7 +272,7 @@ def _clause_cuts(text: str, lo: int, hi: int) -> list[int]:
     return [c for c in clause_cuts(text, lo, hi + 1) if c <= hi and is_border(text, c, lo)]
 
 
-def _bordered(text: str, lo: int, c: int, last: FindLast) -> int:
+def _bordered(text: str, lo: int, c: int, last: Find) -> int:
     """The cut itself, or the last one before it when it lies inside a cluster."""
     return c if is_border(text, c, lo) else last(text, lo, c - 1)
 
@@ -213,12 +286,14 @@ def _cluster_cuts(text: str, lo: int, hi: int) -> list[int]:
     return list(clusters(text, lo, hi))
 
 
-_LINE_LF = Level("line", _last_line_lf, _line_cuts)
-_LINE_ANY = Level("line", _last_line_any, _line_cuts)
-_PARAGRAPH_LF = Level("paragraph", _last_paragraph_lf, _paragraph_cuts)
-_PARAGRAPH_ANY = Level("paragraph", _last_paragraph_any, _paragraph_cuts)
-SENTENCE = Level("sentence", _last_sentence, _sentence_cuts)
-SENTENCE_INSIDE = Level("sentence", _last_sentence_inside, sentence_cuts)
-CLAUSE = Level("clause", _last_clause, _clause_cuts)
-WORD = Level("word", _last_word, _word_cuts)
-CLUSTER = Level("cluster", _last_cluster, _cluster_cuts)
+_LINE_LF = Level("line", _last_line_lf, _line_cuts_lf, _first_line_lf)
+_LINE_ANY = Level("line", _last_line_any, _line_cuts_any, _first_of(_line_cuts_any))
+_PARAGRAPH_LF = Level("paragraph", _last_paragraph_lf, _paragraph_cuts_lf, _first_paragraph_lf)
+_PARAGRAPH_ANY = Level(
+    "paragraph", _last_paragraph_any, _paragraph_cuts_any, _first_of(_paragraph_cuts_any)
+)
+SENTENCE = Level("sentence", _last_sentence, _sentence_cuts, _first_of(_sentence_cuts))
+SENTENCE_INSIDE = Level("sentence", _last_sentence_inside, sentence_cuts, _first_of(sentence_cuts))
+CLAUSE = Level("clause", _last_clause, _clause_cuts, _first_of(_clause_cuts))
+WORD = Level("word", _last_word, _word_cuts, _first_of(_word_cuts))
+CLUSTER = Level("cluster", _last_cluster, _cluster_cuts, _first_of(_cluster_cuts))

@@ -11,9 +11,9 @@ import re
 from collections.abc import Sequence
 
 from spanwise.cutting.clusters import border_after, is_border
-from spanwise.cutting.levels import CLUSTER, SENTENCE, Level, paragraph_level
+from spanwise.cutting.levels import CLUSTER, SENTENCE, Level
 from spanwise.cutting.sizers import Chars, Measure
-from spanwise.cutting.spans import first_ink, end_at, start_at, trim
+from spanwise.cutting.spans import end_at, start_at, trim
 
 __all__ = ["Packer", "merge_backward", "merge_forward", "reach"]
 
@@ -49,6 +49,14 @@ class Packer:
         self.ends.append(end)
         self.boundaries.append(boundary)
 
+    def take(self, first: int) -> list[tuple[int, int, str]]:
+        """The pieces from index ``first`` on, which are then no longer kept."""
+        taken = list(
+            zip(self.starts[first:], self.ends[first:], self.boundaries[first:], strict=True)
+        )
+        del self.starts[first:], self.ends[first:], self.boundaries[first:]
+        return taken
+
     def fits(self, lo: int, hi: int) -> bool:
         """Whether ``[lo, hi)`` measures at most the size."""
         if self.exact:
@@ -77,16 +85,16 @@ class Packer:
         with its neighbours. No cut falls at or before ``head`` while a piece can
         go beyond it. A unit of at most ``most`` stays whole.
         """
-        text = self.text
+        text, exact, size, level = self.text, self.exact, self.size, levels[0]
+        find, fit = level.last, self.measure.fit
         p, hi = trim(text, lo, hi)
-        level = levels[0]
         while p < hi:
-            limit = self.reach(p, hi)
-            if limit == hi:
+            limit = p + size if exact else fit(p, hi, size)
+            if limit >= hi:
                 self.add(p, hi, boundary)
                 return
             low = head if p < head < limit else p
-            c = self.last(level, p, low, limit)
+            c = find(text, low, limit) if exact else self.last(level, p, low, limit)
             if c > p:
                 self.add(p, end_at(text, p, c), boundary)
             elif level is CLUSTER:
@@ -138,29 +146,33 @@ class Packer:
         """
         half = max(low, self.reach(p, hi, 2))
         for level in levels[:-1]:
-            cuts = level.cuts(self.text, half, limit)
-            while cuts:
-                c = self.choose(level, cuts, hi)
-                if self.exact or self.fits(p, end_at(self.text, p, c)):
-                    return c, level.name
-                cuts = cuts[: cuts.index(c)]
+            c = self.choose(level, half, limit, hi)
+            if c >= 0 and (self.exact or self.fits(p, end_at(self.text, p, c))):
+                return c, level.name
         for level in levels:
             c = self.last(level, p, low, limit)
             if c > p:
                 return c, level.name
         return -1, ""
 
-    def choose(self, level: Level, cuts: list[int], hi: int) -> int:
-        """Of several cuts: least indentation, then the longest unit after, then the latest."""
-        if len(cuts) == 1:
-            return cuts[0]
+    def choose(self, level: Level, half: int, limit: int, hi: int) -> int:
+        """Of the cuts in ``(half, limit]`` the best one, or -1.
+
+        Least indentation, then the longest unit after it, then the latest.
+        """
         text = self.text
-        beyond = level.first(text, cuts[-1], min(hi, cuts[-1] + self.size))
-        after = [*cuts[1:], beyond]
-        return min(
-            zip(cuts, after, strict=True),
-            key=lambda pair: (indentation(text, pair[0], hi), pair[0] - pair[1], -pair[0]),
-        )[0]
+        opened = level.openings(text, half, limit, hi)
+        if len(opened) < 2:
+            return opened[0][0] if opened else -1
+        ink = opened[-1][1]
+        ends = [cut for cut, _ in opened[1:]]
+        ends.append(level.first(text, ink, min(hi, ink + self.size)))
+        best = least = longest = -1
+        for (cut, ink), end in zip(opened, ends, strict=True):
+            indent = indentation(text, cut, ink) if ink - cut > 1 else 0
+            if least < 0 or indent < least or (indent == least and end - ink >= longest):
+                best, least, longest = cut, indent, end - ink
+        return best
 
     def last(self, level: Level, p: int, low: int, limit: int) -> int:
         """The last cut in ``(low, limit]`` whose piece from ``p`` is measured to fit, or -1."""
@@ -173,11 +185,10 @@ class Packer:
         return c
 
 
-def indentation(text: str, c: int, hi: int) -> int:
+def indentation(text: str, cut: int, ink: int) -> int:
     """The columns before the first ink after a cut, when that ink opens a line."""
-    start = first_ink(text, c, hi)
-    opened = max(text.rfind("\n", c, start), text.rfind("\r", c, start))
-    return len(text[opened + 1 : start].expandtabs(4)) if opened >= 0 else 0
+    opened = max(text.rfind("\n", cut, ink), text.rfind("\r", cut, ink)) + 1
+    return len(text[opened:ink].expandtabs(4)) if 0 < opened < ink else 0
 
 
 def merge_forward(packer: Packer, first: int, floor: int, bound: int, last: int) -> None:
@@ -187,56 +198,55 @@ def merge_forward(packer: Packer, first: int, floor: int, bound: int, last: int)
     as soon as it reaches the floor. No merge goes over ``bound``, gaps included,
     nor the one at the end over ``last``.
     """
-    starts, ends, boundaries = packer.starts, packer.ends, packer.boundaries
-    if floor <= 0 or len(starts) - first < 2:
+    if floor <= 0:
         return
     size, exact = packer.measure.size, packer.exact
-    out = first
-    opened = -1  # index in the input of a run that is still short
-    for i in range(first, len(starts)):
+    pieces = packer.take(first)
+    opened = closed = -1  # a run that is still short
+    opening = ""
+    for start, end, boundary in pieces:
         if opened < 0:
-            opened = i
-        start, end = starts[opened], ends[i]
-        if opened < i and (end - start if exact else size(start, end)) > bound:
+            if (end - start if exact else size(start, end)) >= floor:
+                packer.add(start, end, boundary)
+            else:
+                opened, closed, opening = start, end, boundary
+            continue
+        if size(opened, end) > bound:
             # The run stands alone: what follows does not fit with it.
-            starts[out], ends[out], boundaries[out] = start, ends[i - 1], boundaries[opened]
-            out += 1
-            opened, start = i, starts[i]
-        if (end - start if exact else size(start, end)) >= floor:
-            starts[out], ends[out], boundaries[out] = start, end, boundaries[opened]
-            out += 1
+            packer.add(opened, closed, opening)
+            opened, opening = start, boundary
+        closed = end
+        if size(opened, closed) >= floor:
+            packer.add(opened, closed, opening)
             opened = -1
     if opened >= 0:
-        start, end = starts[opened], ends[-1]
-        if out > first and packer.measure.size(starts[out - 1], end) <= last:
-            ends[out - 1] = end
+        if len(packer) > first and size(packer.starts[-1], closed) <= last:
+            packer.ends[-1] = closed
         else:
-            starts[out], ends[out], boundaries[out] = start, end, boundaries[opened]
-            out += 1
-    del starts[out:], ends[out:], boundaries[out:]
+            packer.add(opened, closed, opening)
 
 
 def merge_backward(packer: Packer, first: int, floor: int, bound: int) -> None:
     """Merge pieces below ``floor`` into the one before, from index ``first`` on."""
-    starts, ends, boundaries = packer.starts, packer.ends, packer.boundaries
+    if len(packer) - first < 2:
+        return
     size, exact = packer.measure.size, packer.exact
-    out = first
-    for i in range(first, len(starts)):
-        start, end = starts[i], ends[i]
-        if (
-            out > first
-            and (end - start if exact else size(start, end)) < floor
-            and size(starts[out - 1], end) <= bound
-        ):
-            ends[out - 1] = end
+    for start, end, boundary in packer.take(first):
+        short = (end - start if exact else size(start, end)) < floor
+        if short and len(packer) > first and size(packer.starts[-1], end) <= bound:
+            packer.ends[-1] = end
         else:
-            starts[out], ends[out], boundaries[out] = start, end, boundaries[i]
-            out += 1
-    del starts[out:], ends[out:], boundaries[out:]
+            packer.add(start, end, boundary)
 
 
 def reach(
-    text: str, measure: Measure, before: int, body: int, overlap: int, earliest: int = 0
+    text: str,
+    measure: Measure,
+    paragraph: Level,
+    before: int,
+    body: int,
+    overlap: int,
+    earliest: int = 0,
 ) -> int:
     """Where a passage whose own part begins at ``body`` is shown from.
 
@@ -250,7 +260,7 @@ def reach(
         return body
     half = measure.back(before, body, (overlap + 1) // 2)
     found = body
-    for level in (paragraph_level(text), SENTENCE):
+    for level in (paragraph, SENTENCE):
         for c in level.cuts(text, max(before, lo - 2), half):
             start = start_at(text, c, body)
             if start >= lo:

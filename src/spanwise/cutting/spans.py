@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 
 from spanwise.cutting.clusters import border_after, border_before
 
-__all__ = ["Spans", "end_at", "first_ink", "is_white", "start_at", "trim"]
+__all__ = ["WHITE", "Spans", "end_at", "first_ink", "is_white", "start_at", "trim"]
 
 # What no passage begins or ends with: the white space of the references, which
 # leaves out U+001C to U+001F and U+0085, separators that a text may need.
-_WHITE = (
+WHITE = (
     "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000\ufeff"
 )
-_INK = re.compile(rf"[^{_WHITE}]")
+_INK = re.compile(rf"[^{WHITE}]")
 
 # Below this code point nothing joins to the character before it (clusters.py).
 _FIRST_JOINER = "\u0300"
@@ -42,7 +42,7 @@ class Spans:
 
 def is_white(character: str) -> bool:
     """Whether a character is white space or a byte order mark, and so trimmed."""
-    return character in _WHITE
+    return character in WHITE
 
 
 def first_ink(text: str, lo: int, hi: int) -> int:
@@ -52,20 +52,23 @@ def first_ink(text: str, lo: int, hi: int) -> int:
 
 
 def end_at(text: str, lo: int, hi: int) -> int:
-    """Where a passage that may end at ``hi`` ends: after ink, never inside a cluster, or ``lo``."""
-    end = hi
-    while end > lo and is_white(text[end - 1]):
+    """Where a passage up to ``hi`` ends: after ink, never inside a cluster, or ``lo``."""
+    end = hi - 1 if hi - 1 > lo and text[hi - 1] == "\n" else hi
+    while end > lo and text[end - 1] in WHITE:
         step = max(lo, end - _STEP)
-        end = step + len(text[step:end].rstrip(_WHITE))
+        end = step + len(text[step:end].rstrip(WHITE))
     if lo < end < hi and text[end - 1] >= _FIRST_JOINER:
         return border_after(text, end, hi, lo)
     return end
 
 
 def start_at(text: str, lo: int, hi: int) -> int:
-    """Where a passage that may begin at ``lo`` begins: at ink, never inside a cluster, or ``hi``."""
-    start = first_ink(text, lo, hi)
-    if lo < start < hi and text[start] >= _FIRST_JOINER:
+    """Where a passage from ``lo`` on begins: at ink, never inside a cluster, or ``hi``."""
+    found = _INK.search(text, lo, hi)
+    if found is None:
+        return hi
+    start = found.start()
+    if start > lo and text[start] >= _FIRST_JOINER:
         return border_before(text, start, lo)
     return start
 

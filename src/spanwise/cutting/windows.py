@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from spanwise.cutting.clusters import border_after, border_before
-from spanwise.cutting.levels import CLUSTER, WORD, Level
+from spanwise.cutting.levels import CLUSTER, WORD, Level, paragraph_level
 from spanwise.cutting.pack import reach
 from spanwise.cutting.sizers import Chars, Measure
 from spanwise.cutting.spans import Spans, end_at, start_at, trim
@@ -49,6 +49,7 @@ class Windows:
         "heading_starts",
         "measure",
         "overlap",
+        "paragraph",
         "size",
         "text",
     )
@@ -69,6 +70,7 @@ class Windows:
         self.size = size
         self.overlap = overlap
         self.aim = aim
+        self.paragraph = paragraph_level(text)
         self.heading_starts = heading_starts
         self.heading_ends = heading_ends
 
@@ -82,9 +84,9 @@ class Windows:
             cut, opens = self._choose(window, body, limit, hi) if limit < hi else (hi, "")
             end = end_at(text, body, cut)
             start = body
-            if window < body:
+            if self.overlap and window < body:
                 earliest = min(body, max(window, measure.back(before, end, size)))
-                start = reach(text, measure, before, body, self.overlap, earliest)
+                start = reach(text, measure, self.paragraph, before, body, self.overlap, earliest)
                 if not exact and measure.size(start, end) > size:
                     start = body
             out.starts.append(start)
@@ -93,7 +95,9 @@ class Windows:
             out.boundaries.append(boundary)
             before, boundary = body, opens
             body = start_at(text, cut, hi)
-            window = cut + 1 if self.aim.inside and opens in _BEFORE_WHITE else cut
+            window = cut
+            if self.aim.inside and opens in _BEFORE_WHITE:
+                window = min(cut + 1, body)
             if self.overlap:
                 opened = measure.back(before, window, self.overlap) if not exact else 0
                 window = max(window - self.overlap if exact else opened, before + 1)
@@ -101,7 +105,7 @@ class Windows:
     def _choose(self, window: int, body: int, limit: int, hi: int) -> tuple[int, str]:
         """The cut of a window and the name of its level."""
         text, aim = self.text, self.aim
-        low = self._below_headings(body, hi)
+        low = self._below_headings(body, hi) if self.heading_ends else body
         if low >= limit:
             low = body
         half = low
@@ -118,7 +122,7 @@ class Windows:
                 return cut, WORD.name
         if window < body:
             # Overlap gives way to a word: the window moves on to the next border.
-            full = min(hi, body + self.size) if self.exact else self.measure.fit(body, hi, self.size)
+            full = self.measure.fit(body, hi, self.size)
             cut = WORD.first(text, max(low, limit), min(hi, full + 1))
             if cut <= full and self._fits(body, cut):
                 return cut, WORD.name

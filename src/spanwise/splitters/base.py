@@ -8,7 +8,15 @@ from dataclasses import dataclass, fields
 from typing import ClassVar, Protocol
 
 from spanwise.chunks import Chunks
-from spanwise.cutting.levels import CLAUSE, CLUSTER, SENTENCE, WORD, Level, line_level
+from spanwise.cutting.levels import (
+    CLAUSE,
+    CLUSTER,
+    SENTENCE,
+    WORD,
+    Level,
+    line_level,
+    paragraph_level,
+)
 from spanwise.cutting.pack import Packer, reach
 from spanwise.cutting.sizers import Sizer, chars
 from spanwise.cutting.spans import Spans
@@ -47,12 +55,19 @@ class Splitter(Protocol):
     """
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """What the strategy is called."""
+
     @property
-    def version(self) -> int: ...
+    def version(self) -> int:
+        """Changes when its cuts do."""
+
     @property
-    def fingerprint(self) -> str: ...
-    def split(self, source: Document | str) -> Chunks: ...
+    def fingerprint(self) -> str:
+        """The name, the version and every option."""
+
+    def split(self, source: Document | str) -> Chunks:
+        """The chunks of a document or a string, in order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,12 +219,12 @@ def show(packer: Packer, overlap: int, max_size: int | None) -> Spans:
     if not overlap or len(bodies) < 2:
         return Spans(list(bodies), bodies, ends, packer.boundaries)
     text, measure = packer.text, packer.measure
+    paragraph = paragraph_level(text)
     starts = bodies[:1]
     for before, body, end in zip(bodies, bodies[1:], ends[1:], strict=False):
         earliest = before if max_size is None else measure.back(before, end, max_size)
-        start = reach(text, measure, before, body, overlap, min(earliest, body))
+        start = reach(text, measure, paragraph, before, body, overlap, min(earliest, body))
         if max_size is not None and measure.size(start, end) > max_size:
             start = body
         starts.append(start)
     return Spans(starts, bodies, ends, packer.boundaries)
-

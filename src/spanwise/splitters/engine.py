@@ -17,7 +17,7 @@ from spanwise.splitters.layout import ENGINE_USUAL, ByLayout
 from spanwise.splitters.similarity import Embed, by_similarity
 from spanwise.splitters.text import cap_spans, windowed
 
-__all__ = ["ByTitle", "BySize", "ChunkingEngine"]
+__all__ = ["BySize", "ByTitle", "ChunkingEngine"]
 
 STRATEGIES = ("fixed", "semantic", "hierarchical", "layout")
 

@@ -11,9 +11,10 @@ from spanwise.cutting.levels import Level, block_level, paragraph_level
 from spanwise.cutting.markdown import Structure
 from spanwise.cutting.pack import Packer, merge_backward
 from spanwise.cutting.sizers import bind
-from spanwise.cutting.spans import Spans, first_ink, end_at, start_at, trim
+from spanwise.cutting.spans import Spans, end_at, first_ink, start_at, trim
 from spanwise.documents import Document
 from spanwise.errors import EmptyDocumentWarning, OptionError, shown
+from spanwise.splitters.atoms import atoms_of, refine_atom
 from spanwise.splitters.base import (
     RUNT,
     Strategy,
@@ -26,7 +27,6 @@ from spanwise.splitters.base import (
     room,
     show,
 )
-from spanwise.splitters.atoms import atoms_of, refine_atom
 from spanwise.splitters.paragraph import USUAL, close_floor
 
 __all__ = ["Blocks", "ByHeading", "by_heading"]
@@ -49,8 +49,8 @@ class ByHeading(Strategy):
     (body below ``min_size``; unset: the smaller of 250 and a quarter of
     ``chunk_size``) join the next one; front matter is a passage of its own.
     ``overlap`` (unset: 150, or 15 % of a smaller size) comes on top of
-    ``chunk_size``. Headings deeper than ``max_level`` do not cut. A document of bare headings gives no chunk and an
-    `EmptyDocumentWarning`.
+    ``chunk_size``. Headings deeper than ``max_level`` do not cut. A document of
+    bare headings gives no chunk and an `EmptyDocumentWarning`.
 
     >>> chunks = by_heading(overlap=0, min_size=0).split("# A\\n\\nOne.\\n\\n## B\\n\\nTwo.")
     >>> [chunk.heading_path for chunk in chunks]
@@ -126,9 +126,7 @@ class Blocks:
         self.max_size = max_size
         self.atoms = atoms_of(structure)
         self.atom_starts = [atom.start for atom in self.atoms]
-        self.block: Level = block_level(
-            text, self.atom_starts, [atom.end for atom in self.atoms]
-        )
+        self.block: Level = block_level(text, self.atom_starts, [atom.end for atom in self.atoms])
         self.levels = (paragraph_level(text), *below_line(text))
         self.heading_starts = structure.heading_starts
         self.heading_ends = structure.heading_ends
@@ -141,7 +139,7 @@ class Blocks:
             self.deeper = {start: end for start, end, keep in marks if not keep}
 
     def pack(self, start: int, end: int, head: int, boundary: str) -> None:
-        """Cut ``[start, end)``, both at ink; ``head`` is where the text under its heading begins."""
+        """Cut ``[start, end)``, both at ink; the text under its heading begins at ``head``."""
         packer, text, block = self.packer, self.packer.text, self.block
         long = packer.measure.fit(start, end, _LONG * packer.size) < end
         p = start
@@ -154,11 +152,9 @@ class Blocks:
             low = head if p < head < limit else p
             c = -1
             if long:
-                cuts = block.cuts(text, max(low, packer.reach(p, end, 2)), limit)
-                while c < 0 and cuts:
-                    c = packer.choose(block, cuts, end)
-                    if not packer.fits(p, end_at(text, p, c)):
-                        cuts, c = cuts[: cuts.index(c)], -1
+                c = packer.choose(block, max(low, packer.reach(p, end, 2)), limit, end)
+                if c >= 0 and not packer.fits(p, end_at(text, p, c)):
+                    c = -1
             if c < 0:
                 c = packer.last(block, p, low, limit)
             if c < 0:
@@ -175,7 +171,8 @@ class Blocks:
         end = end_at(packer.text, p, end)
         i = bisect_right(self.atom_starts, head) - 1
         if i < 0 or head >= self.atoms[i].end:
-            packer.fill_best(p, end, self.levels, boundary, (head, end + 1))
+            # Outside atoms a block holds no blank line.
+            packer.fill_best(p, end, self.levels[1:], boundary, (head, end + 1))
             return
         atom = self.atoms[i]._replace(start=max(head, self.atoms[i].start))
         whole = packer.fits(atom.start, atom.end)
@@ -202,58 +199,56 @@ def _pack_sections(blocks: Blocks, front: int, floor: int, max_size: int | None)
     A section is a run of headings with nothing between them, and the text below.
     """
     packer = blocks.packer
-    text, measure, exact = packer.text, packer.measure, packer.exact
+    text, measure, exact, add = packer.text, packer.measure, packer.exact, packer.add
     size, merge = packer.size, max(floor, RUNT)
     cap = size + 2 * merge if max_size is None else max_size
     bound = min(size + merge - 1, cap)
     runt = floor if floor else min(RUNT, size // 2)
-    starts, ends = blocks.heading_starts, blocks.heading_ends
-    count, length = len(starts), len(text)
+    ends, count = blocks.heading_ends, len(blocks.heading_starts)
+    starts = [*blocks.heading_starts, len(text)]
 
     opened = closed = -1  # a run of short sections, not yet a passage
     held = 0  # the size of their bodies
     opening = ""
-
-    def flush() -> None:
-        nonlocal opened
-        if opened >= 0:
-            packer.add(opened, closed, opening)
-            opened = -1
-
-    i = -1 if first_ink(text, front, starts[0]) < starts[0] else 0
     boundary = "block" if front else "document"
+    start = head = start_at(text, front, starts[0])
+    stop = starts[0]
+    i = -1 if head < stop else 0
     while i < count:
-        if i < 0:
-            start = head = start_at(text, front, starts[0])
-            stop = starts[0]
-        else:
-            start = first_ink(text, starts[i], length)
-            stop = starts[i + 1] if i + 1 < count else length
+        if i >= 0:
+            start, stop = starts[i], starts[i + 1]
+            if text[start] != "#":
+                start = first_ink(text, start, stop)
             head = start_at(text, ends[i], stop)
-            while head == stop < length:
+            while head == stop and i + 1 < count:
                 i += 1
-                stop = starts[i + 1] if i + 1 < count else length
+                stop = starts[i + 1]
                 head = start_at(text, ends[i], stop)
-            boundary = "heading" if packer.starts or opened >= 0 else "document"
+            if packer.starts or opened >= 0:
+                boundary = "heading"
             if head == stop:
-                flush()
-                _close_bare(packer, start, end_at(text, start, stop), boundary, front, cap)
-                return
-        end = end_at(text, head, stop)
+                break
         i += 1
+        end = end_at(text, head, stop)
         body = end - head if exact else measure.size(head, end)
-        if body < floor and packer.fits(start, end):
+        fits = (end - start if exact else measure.size(start, end)) <= size
+        if fits and body < floor:
             if opened >= 0 and measure.size(opened, end) > bound:
-                flush()
+                add(opened, closed, opening)
+                opened = -1
             if opened < 0:
                 opened, opening, held = start, boundary, 0
             closed = end
             held += body
             if held >= floor:
-                flush()
+                add(opened, closed, opening)
+                opened = -1
             continue
         first = len(packer.starts)
-        blocks.pack(start, end, head, boundary)
+        if fits:
+            add(start, end, boundary)
+        else:
+            blocks.pack(start, end, head, boundary)
         if opened >= 0:
             if measure.size(opened, packer.ends[first]) <= bound:
                 packer.starts[first], packer.boundaries[first] = opened, opening
@@ -263,13 +258,15 @@ def _pack_sections(blocks: Blocks, front: int, floor: int, max_size: int | None)
                 packer.boundaries.insert(first, opening)
             opened = -1
             first += 1
-        merge_backward(packer, first, runt, bound)
-    flush()
+        if not fits:
+            merge_backward(packer, first, runt, bound)
+    if opened >= 0:
+        add(opened, closed, opening)
+    if head == stop:
+        _close_bare(packer, start, end_at(text, start, stop), boundary, front, cap)
 
 
-def _close_bare(
-    packer: Packer, start: int, end: int, boundary: str, front: int, cap: int
-) -> None:
+def _close_bare(packer: Packer, start: int, end: int, boundary: str, front: int, cap: int) -> None:
     """Headings without text at the end: part of the last passage, else one of their own."""
     last = len(packer.starts) - 1
     if last >= 0 and packer.starts[last] >= front:

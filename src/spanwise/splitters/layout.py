@@ -11,8 +11,8 @@ from spanwise.cutting.sizers import bind
 from spanwise.cutting.spans import Spans, end_at, start_at
 from spanwise.cutting.windows import Aim, Windows
 from spanwise.documents import Document
-from spanwise.splitters.base import Strategy, below_line, default_overlap, limits
 from spanwise.splitters.atoms import atoms_of, refine_atom
+from spanwise.splitters.base import Strategy, below_line, default_overlap, limits
 from spanwise.splitters.text import cap_spans
 
 __all__ = ["ENGINE_USUAL", "ByLayout", "by_layout"]
@@ -50,6 +50,7 @@ class ByLayout(Strategy):
         size = self.chunk_size if self.max_size is None else min(self.chunk_size, self.max_size)
         overlap = default_overlap(self.overlap, self.chunk_size, ENGINE_USUAL)
         levels = (paragraph_level(text), line_level(text), SENTENCE, WORD)
+        inside = below_line(text)
         aim = Aim(levels=levels, back_half=True, inside=False)
         starts, ends = structure.heading_starts, structure.heading_ends
         windows = Windows(text, measure, size, min(overlap, size - 1), aim, starts, ends)
@@ -79,7 +80,7 @@ class ByLayout(Strategy):
             if self.max_size is None or measure.size(start, atom.end) <= self.max_size:
                 packer.add(start, atom.end, boundary)
             else:
-                refine_atom(packer, atom, start, below_line(text), boundary)
+                refine_atom(packer, atom, start, inside, boundary)
             out.starts += packer.starts[first:]
             out.bodies += packer.starts[first:]
             out.ends += packer.ends[first:]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import sqrt
 from typing import ClassVar
 
@@ -100,10 +101,7 @@ class BySimilarity(Strategy):
                 f"embed answered {len(vectors)} vectors for {len(sentences)} texts; "
                 "it must answer one vector a text, in order"
             )
-        return [
-            cosine(left, right) < self.threshold
-            for left, right in zip(vectors, vectors[1:], strict=False)
-        ] + [True]
+        return [cosine(left, right) < self.threshold for left, right in pairwise(vectors)] + [True]
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:

@@ -13,6 +13,7 @@ from spanwise.cutting.sizers import bind
 from spanwise.cutting.spans import Spans, end_at, start_at
 from spanwise.documents import Document
 from spanwise.errors import OptionError
+from spanwise.splitters.atoms import Atom, refine_atom
 from spanwise.splitters.base import (
     Strategy,
     cap_pieces,
@@ -22,7 +23,6 @@ from spanwise.splitters.base import (
     room,
     show,
 )
-from spanwise.splitters.atoms import Atom, refine_atom
 
 __all__ = ["SemanticChunker", "by_structure"]
 
@@ -50,12 +50,11 @@ class SemanticChunker(Strategy):
     """Cuts at headings and around fences, and gathers paragraphs to ``target_size``.
 
     A blank line ends a chunk once it holds ``target_size``. What exceeds
-    ``max_size`` (unset: twice the target) is cut at blank lines, then sentences, then words, packed to
-    ``target_size``; a fence at its lines. A piece below ``min_size`` (unset:
-    200, or a fifth of a smaller target) that is neither heading nor code joins
-    the one before, within ``max_size``.
-    ``overlap`` (unset: 100, or a tenth of a smaller target) comes on top of
-    that, also within ``max_size``.
+    ``max_size`` (unset: twice the target) is cut at blank lines, then sentences,
+    then words, packed to ``target_size``; a fence at its lines. A piece below
+    ``min_size`` (unset: 200, or a fifth of a smaller target) that is neither
+    heading nor code joins the one before, within ``max_size``. ``overlap``
+    (unset: 100, or a tenth of a smaller target) comes on top, also within it.
 
     >>> SemanticChunker(overlap=0).split("# A\\n\\nOne.\\n\\n# B\\n\\nTwo.").texts
     ['# A\\n\\nOne.', '# B\\n\\nTwo.']
@@ -129,9 +128,7 @@ class SemanticChunker(Strategy):
         if self.respect_headings:
             marks += (
                 (start, end, "heading")
-                for start, end in zip(
-                    structure.heading_starts, structure.heading_ends, strict=True
-                )
+                for start, end in zip(structure.heading_starts, structure.heading_ends, strict=True)
             )
         if self.preserve_code_blocks:
             marks += (
@@ -179,8 +176,8 @@ class SemanticChunker(Strategy):
             low = max(head, measure.fit(start, end, max(0, target - 2)))
             cut = -1
             if long:
-                cuts = paragraph.cuts(text, low, measure.fit(start, end, target * 3 // 2))
-                cut = packer.choose(paragraph, cuts, end) if cuts else -1
+                far = measure.fit(start, end, target * 3 // 2)
+                cut = packer.choose(paragraph, low, far, end)
             if cut < 0:
                 cut = paragraph.first(text, low, end)
             yield start, head, end_at(text, start, cut)

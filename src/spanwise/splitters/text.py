@@ -141,8 +141,7 @@ class ByRecord(Strategy):
             following = records[stop][0]
             carried = stop
             while (
-                carried - 1 > first
-                and measure.size(records[carried - 1][0], following) <= overlap
+                carried - 1 > first and measure.size(records[carried - 1][0], following) <= overlap
             ):
                 carried -= 1
             first, new = carried, stop

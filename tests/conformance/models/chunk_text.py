@@ -1,6 +1,6 @@
 """adonis-agora `chunkText`, over positions.
 
-Prose: `trimmed` -> `windows` -> `shown` (the reference's slices) and `own` (what is new in each).
+Prose: `windows` -> `window_passage` (the reference's slices, and what is new in each).
 Records: `record_spans` -> `record_groups` -> the same triples.
 """
 
@@ -8,14 +8,27 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .white import NONE, On, js_skip, js_slice, js_trim
+from .cuts import (
+    borders,
+    ink_start,
+    ink_trim,
+    line_cuts,
+    overlap_from,
+    paragraph_cuts,
+    sentence_cuts,
+    word_cuts,
+)
+from .white import NONE, On, Refused, js_slice
+
+CHUNK_SIZE = 800
+OVERLAP = 100
 
 
 class Window(NamedTuple):
-    """One step of the prose path; the chunk shown is `start..cut`, trimmed."""
+    """One step of the prose path: it opens at `start`, its own text at `body`."""
 
     start: int
-    previous_cut: int
+    body: int
     cut: int
 
 
@@ -38,12 +51,13 @@ class Group(NamedTuple):
 def chunk_text(
     text: str,
     *,
-    chunk_size: int = 800,
-    overlap: int = 100,
+    chunk_size: int = CHUNK_SIZE,
+    overlap: int | None = None,
     separator: str | None = None,
     on: On = NONE,
 ) -> list[Passage]:
     """The passages, in order."""
+    overlap = resolve_overlap(overlap, chunk_size, on=on)
     if separator:
         records = record_spans(text, separator, on=on)
         groups = record_groups(
@@ -52,24 +66,27 @@ def chunk_text(
         return [group_passage(records, group, on=on) for group in groups]
     passages = []
     for window in windows(text, chunk_size=chunk_size, overlap=overlap, on=on):
-        passage = window_passage(text, window, on=on)
+        passage = window_passage(text, window, chunk_size=chunk_size, overlap=overlap, on=on)
         if passage is not None:
             passages.append(passage)
-    return passages
+    return with_overlap(text, passages, overlap=overlap, on=on)
 
 
 def chunk_strings(
     text: str,
     *,
-    chunk_size: int = 800,
-    overlap: int = 100,
+    chunk_size: int = CHUNK_SIZE,
+    overlap: int | None = None,
     separator: str | None = None,
     on: On = NONE,
 ) -> list[str]:
     """The reference's answer: slices, or records joined again with the separator."""
-    if not separator:
-        passages = chunk_text(text, chunk_size=chunk_size, overlap=overlap, on=on)
+    if not separator or "slices" in on:
+        passages = chunk_text(
+            text, chunk_size=chunk_size, overlap=overlap, separator=separator, on=on
+        )
         return [text[passage.start : passage.end] for passage in passages]
+    overlap = resolve_overlap(overlap, chunk_size, on=on)
     records = record_spans(text, separator, on=on)
     groups = record_groups(records, len(separator), chunk_size=chunk_size, overlap=overlap, on=on)
     return [
@@ -78,51 +95,108 @@ def chunk_strings(
     ]
 
 
+def resolve_overlap(overlap: int | None, chunk_size: int, *, on: On = NONE) -> int:
+    """The overlap; unset, it is the same number whatever the size."""
+    if overlap is None:
+        overlap = min(OVERLAP, chunk_size // 8) if "small-sizes" in on else OVERLAP
+    if "refused" in on and not 0 <= overlap < chunk_size:
+        raise Refused("a size of at least 1, an overlap from 0 to below it")
+    return overlap
+
+
 # The prose path.
 
 
 def windows(text: str, *, chunk_size: int, overlap: int, on: On = NONE) -> list[Window]:
     """Every step, also those whose slice turns out to hold nothing but white space."""
-    low, high = js_trim(text, 0, len(text))
+    low, high = ink_trim(text, 0, len(text), on=on)
     if low == high:
         return []
     if high - low <= chunk_size:
         return [Window(low, low, high)]
     steps: list[Window] = []
-    start = previous_cut = low
+    start = body = low
     while start < high:
-        cut = choose_cut(text, low, high, start, chunk_size=chunk_size, on=on)
-        steps.append(Window(start, previous_cut, cut))
+        cut, behind = choose_cut(text, low, high, start, body, chunk_size=chunk_size, on=on)
+        steps.append(Window(start, body, cut))
         if cut >= high:
             break
-        start, previous_cut = next_start(text, start, cut, overlap=overlap, low=low, on=on), cut
+        following = ink_start(text, cut, high, on=on)
+        behind = min(behind, following) if "clusters" in on else behind
+        start = next_start(start, body, behind, overlap=overlap, on=on)
+        body = following
     return steps
 
 
 def choose_cut(
-    text: str, low: int, high: int, start: int, *, chunk_size: int, on: On = NONE
-) -> int:
-    """Where the window that opens at `start` is cut."""
+    text: str, low: int, high: int, start: int, body: int, *, chunk_size: int, on: On = NONE
+) -> tuple[int, int]:
+    """Where the window that opens at `start` is cut, and the place behind the boundary."""
     end = min(start + chunk_size, high)
     if end >= high:
-        return high
+        return high, high
     left, right = js_slice(high - low, start - low, end - low)
-    found = boundaries(text, low + left, low + right, on=on)
-    place = pick_boundary(found, on=on) - start if found else -1
-    if far_enough(place, chunk_size=chunk_size, on=on):
-        return start + place + 1
-    return end
+    left, right = low + left, low + right
+    found = boundaries(text, left, right, on=on)
+    for level in ranks(found, on=on):
+        cut, behind = found[level]
+        enough = far_enough(behind - 1 - start, chunk_size=chunk_size, on=on)
+        if enough and (cut > body or "no-repeats" not in on):
+            return cut, behind
+    return cut_anywhere(text, start, end, high, body, chunk_size=chunk_size, on=on)
 
 
-def boundaries(text: str, start: int, end: int, *, on: On = NONE) -> list[int]:
-    """The last blank line, sentence end and space inside the window, by where each begins."""
-    found = [text.rfind(mark, start, end) for mark in ("\n\n", ". ", " ")]
-    return [place for place in found if place >= 0]
+def boundaries(text: str, start: int, end: int, *, on: On = NONE) -> dict[str, tuple[int, int]]:
+    """The last boundary of each kind inside the window, strong to weak.
+
+    Each is where a chunk ends by it and the place behind its first character (before which the
+    reference cuts). All of it lies in the window.
+    """
+    found = {}
+    if "line-ends" in on:
+        blank = [cut for cut in paragraph_cuts(text) if start <= cut <= end - 2]
+    else:
+        blank = [text.rfind("\n\n", start, end)]
+    if "boundaries" in on:
+        ends = [cut for cut in sentence_cuts(text, start, end) if fine(text, cut, on=on)]
+        lines = [cut for cut in line_ends(text, on=on) if start <= cut < end]
+        spaces = [cut for cut in white(text, on=on) if start <= cut < end]
+    else:
+        dot = text.rfind(". ", start, end)
+        ends = [dot + 1] if dot >= 0 else []
+        lines = []
+        spaces = [text.rfind(" ", start, end)]
+    for level, cuts in (("blank", blank), ("line", lines), ("space", spaces)):
+        if cuts and cuts[-1] >= 0:
+            found[level] = (cuts[-1], cuts[-1] + 1)
+    if ends:
+        found["sentence"] = (ends[-1], ends[-1])
+    return found
 
 
-def pick_boundary(found: list[int], *, on: On = NONE) -> int:
-    """The right-most wins, whatever its kind."""
-    return max(found)
+def line_ends(text: str, *, on: On = NONE) -> list[int]:
+    if "line-ends" in on:
+        return list(line_cuts(text))
+    return [place for place, char in enumerate(text) if char == "\n"]
+
+
+def white(text: str, *, on: On = NONE) -> list[int]:
+    """The white characters at which a word may end."""
+    if "clusters" in on:
+        return list(word_cuts(text))
+    return [place for place, char in enumerate(text) if char.isspace()]
+
+
+def fine(text: str, cut: int, *, on: On = NONE) -> bool:
+    """Whether a cut may fall here."""
+    return "clusters" not in on or cut in borders(text)
+
+
+def ranks(found: dict[str, tuple[int, int]], *, on: On = NONE) -> list[str]:
+    """Which kinds are tried: the right-most alone, whatever its kind."""
+    if "order" in on:
+        return [level for level in ("blank", "sentence", "line", "space") if level in found]
+    return [max(found, key=lambda level: found[level][1])] if found else []
 
 
 def far_enough(place: int, *, chunk_size: int, on: On = NONE) -> bool:
@@ -130,33 +204,70 @@ def far_enough(place: int, *, chunk_size: int, on: On = NONE) -> bool:
     return place > chunk_size / 2
 
 
-def next_start(
-    text: str, start: int, cut: int, *, overlap: int, low: int, on: On = NONE
-) -> int:
+def cut_anywhere(
+    text: str, start: int, end: int, high: int, body: int, *, chunk_size: int, on: On = NONE
+) -> tuple[int, int]:
+    """The window's end, where no boundary lies in the back half."""
+    if "whole-words" in on:
+        spaces = [cut for cut in white(text, on=on) if max(start, body) < cut < end]
+        if spaces:
+            return spaces[-1], spaces[-1] + 1
+        # Overlap gives way to a word: the window goes on to the next border.
+        if start < body:
+            cut = next_space(text, max(end, body), high, on=on)
+            if cut - body <= chunk_size:
+                return cut, cut + 1
+    if "clusters" in on:
+        end = max((cut for cut in borders(text) if body < cut <= end), default=0) or min(
+            cut for cut in borders(text) if cut > body
+        )
+    return end, end
+
+
+def next_space(text: str, place: int, high: int, *, on: On = NONE) -> int:
+    """The next white run behind a place, else the end."""
+    runs = [
+        cut
+        for cut in white(text, on=on)
+        if place < cut < high and (cut == place + 1 or not text[cut - 1].isspace())
+    ]
+    return runs[0] if runs else high
+
+
+def next_start(start: int, body: int, behind: int, *, overlap: int, on: On = NONE) -> int:
     """Where the next window opens: the overlap, but always one character on."""
-    return max(cut - overlap, start + 1)
+    if "no-repeats" in on:
+        return max(behind - overlap, body + 1) if overlap else behind
+    return max(behind - overlap, start + 1)
 
 
-def shown(text: str, window: Window, *, on: On = NONE) -> tuple[int, int]:
-    """The chunk as the reference gives it; empty when it is all white space."""
-    low, high = js_trim(text, 0, len(text))
-    left, right = js_slice(high - low, window.start - low, window.cut - low)
-    return js_trim(text, low + left, low + right)
-
-
-def own(text: str, window: Window, *, on: On = NONE) -> tuple[int, int]:
-    """What no window before has reached, trimmed; empty when there is nothing new."""
-    start, end = shown(text, window, on=on)
-    return min(js_skip(text, max(start, window.previous_cut), end), end), end
-
-
-def window_passage(text: str, window: Window, *, on: On = NONE) -> Passage | None:
+def window_passage(
+    text: str, window: Window, *, chunk_size: int, overlap: int, on: On = NONE
+) -> Passage | None:
     """The passage of one window, or None when the slice is empty."""
-    start, end = shown(text, window, on=on)
+    low, high = ink_trim(text, 0, len(text), on=on)
+    left, right = js_slice(high - low, window.start - low, window.cut - low)
+    start, end = ink_trim(text, low + left, low + right, on=on)
     if start == end:
         return None
-    body, _ = own(text, window, on=on)
+    if "whole-words" in on:
+        # A window that went on to the next word shows less from before.
+        start = ink_start(text, max(start, min(window.body, end - chunk_size)), end, on=on)
+    body = ink_start(text, max(start, min(window.body, end)), end, on=on)
     return Passage(start, body, end)
+
+
+def with_overlap(
+    text: str, passages: list[Passage], *, overlap: int, on: On = NONE
+) -> list[Passage]:
+    """Each passage begins where its window does."""
+    if "word-overlap" not in on:
+        return passages
+    shown = passages[:1]
+    for before, passage in zip(passages, passages[1:], strict=False):
+        start = overlap_from(text, before.body, passage.body, overlap, passage.start)
+        shown.append(passage._replace(start=start))
+    return shown
 
 
 # The record path.
@@ -165,20 +276,23 @@ def window_passage(text: str, window: Window, *, on: On = NONE) -> Passage | Non
 def record_spans(text: str, separator: str, *, on: On = NONE) -> list[tuple[int, int]]:
     """The records between separators, trimmed, without the empty ones."""
     records: list[tuple[int, int]] = []
-    start = 0
+    start = place = 0
     while start <= len(text):
-        found = text.find(separator, start)
+        found = text.find(separator, place)
         stop = len(text) if found < 0 else found
-        record = trim_record(text, start, stop, on=on)
+        place = stop + len(separator)
+        record = ink_trim(text, start, stop, on=on)
+        if found >= 0 and not divides(text, record[1], place, on=on):
+            continue
         if record[0] < record[1]:
             records.append(record)
-        start = stop + len(separator)
+        start = place
     return records
 
 
-def trim_record(text: str, start: int, end: int, *, on: On = NONE) -> tuple[int, int]:
-    """A record loses the white space at both ends, its indentation too."""
-    return js_trim(text, start, end)
+def divides(text: str, end: int, start: int, *, on: On = NONE) -> bool:
+    """Whether a separator between two records may be taken as one."""
+    return "clusters" not in on or {end, start} <= borders(text)
 
 
 def record_groups(
@@ -193,6 +307,7 @@ def record_groups(
     groups: list[Group] = []
     first = reached = 0
     while reached < len(records):
+        first = make_room(records, first, reached, separator_length, chunk_size=chunk_size, on=on)
         stop = fill_group(records, first, reached, separator_length, chunk_size=chunk_size, on=on)
         groups.append(Group(first, min(max(first, reached), stop), stop))
         reached = max(reached, stop)
@@ -200,6 +315,28 @@ def record_groups(
             break
         first = carry_from(records, first, stop, separator_length, overlap=overlap, on=on)
     return groups
+
+
+def make_room(
+    records: list[tuple[int, int]],
+    first: int,
+    reached: int,
+    separator_length: int,
+    *,
+    chunk_size: int,
+    on: On = NONE,
+) -> int:
+    """The first carried record with which the first new one, `reached`, still fits.
+
+    The reference does not look at the new one, so a chunk may hold nothing but carried records.
+    """
+    if "no-repeats" not in on:
+        return first
+    while first < reached and (
+        record_size(records, first, reached + 1, separator_length, on=on) > chunk_size
+    ):
+        first += 1
+    return first
 
 
 def fill_group(
@@ -211,24 +348,21 @@ def fill_group(
     chunk_size: int,
     on: On = NONE,
 ) -> int:
-    """One past the last record that fits; the first is taken whatever its length.
-
-    `reached` is the first record no chunk holds yet; the reference does not look at it, so a
-    chunk may hold nothing but carried records.
-    """
-    stop = first + 1
-    size = record_size(records, first, stop, separator_length, on=on)
-    while stop < len(records) and size <= chunk_size:
-        size = record_size(records, first, stop + 1, separator_length, on=on)
-        if size <= chunk_size:
-            stop += 1
+    """One past the last record that fits; the first is taken whatever its length."""
+    stop = max(first, reached) + 1 if "no-repeats" in on else first + 1
+    while stop < len(records):
+        if record_size(records, first, stop + 1, separator_length, on=on) > chunk_size:
+            break
+        stop += 1
     return stop
 
 
 def record_size(
     records: list[tuple[int, int]], first: int, stop: int, separator_length: int, *, on: On = NONE
 ) -> int:
-    """How long the records are when joined."""
+    """How long the records are when joined; as a slice, with what stands between them."""
+    if "slices" in on:
+        return records[stop - 1][1] - records[first][0]
     total = sum(end - start for start, end in records[first:stop])
     return total + separator_length * (stop - first - 1)
 
@@ -244,21 +378,23 @@ def carry_from(
 ) -> int:
     """The first record of the next chunk: whole records while they fit the overlap.
 
-    Each costs its length and one separator; the chunk's first record is never carried.
+    Each costs its length and what divides it from the next; the chunk's first record is never
+    carried.
     """
-    carried, size = stop, 0
+    carried = stop
     while carried - 1 > first:
-        start, end = records[carried - 1]
-        size += end - start + separator_length
+        if "slices" in on:
+            size = records[stop][0] - records[carried - 1][0]
+        else:
+            size = sum(end - start for start, end in records[carried - 1 : stop])
+            size += separator_length * (stop - carried + 1)
         if size > overlap:
             break
         carried -= 1
     return carried
 
 
-def group_passage(
-    records: list[tuple[int, int]], group: Group, *, on: On = NONE
-) -> Passage:
+def group_passage(records: list[tuple[int, int]], group: Group, *, on: On = NONE) -> Passage:
     """From the first record to the last; the body begins at the first record that is new."""
     end = records[group.stop - 1][1]
     body = records[group.first_new][0] if group.first_new < group.stop else end

@@ -1,7 +1,7 @@
 """White space and line ends as JavaScript means them, and what every model shares.
 
 Every model function takes `on`, the names of the departures that are switched on, as its last
-keyword. No name is known here yet: an empty set is the reference itself.
+keyword (`departures.py`): an empty set is the reference itself.
 """
 
 from __future__ import annotations
@@ -22,6 +22,10 @@ JS_LINE_END = "\n\r\u2028\u2029"
 
 class Hang(Exception):  # noqa: N818 - it is no error of the model, the reference never answers
     """The reference never returns on this input."""
+
+
+class Refused(Exception):  # noqa: N818 - it is no error of the model, our code refuses too
+    """Our code refuses these options (departure `refused`)."""
 
 
 def js_is_space(char: str) -> bool:
