@@ -115,10 +115,11 @@ def spans(name: str, run: Run, text: str) -> list[tuple[int, int]]:
     made: list[tuple[int, int]] = []
     raw = text.encode() if name.startswith("blazechunk") else b""
     at = count = 0
-    for each, start, *_ in run(text):
+    for each, place, *_ in run(text):
+        start = place
         if raw:
-            count += len(raw[at:start].decode())
-            at, start = start, count
+            count += len(raw[at:place].decode())
+            at, start = place, count
         made.append((start, start + len(each)))
     return made
 

@@ -27,8 +27,10 @@ def python():
     if not STAMP.exists() or STAMP.read_text(encoding="utf-8") != wanted:
         print("Installing spanwise and what its tests need into .venv ...", file=sys.stderr)
         _call(
-            [str(inside), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-            + ["--editable", str(ROOT) + "[dev]"],
+            [
+                *(str(inside), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"),
+                *("--editable", str(ROOT) + "[dev]"),
+            ],
             "the packages could not be installed; the lines above say why. "
             "They come from the package index that pip is set up for, so it must be reachable",
         )

@@ -15,14 +15,17 @@ from spanwise.cutting.spans import Spans
 from spanwise.documents import Document
 from spanwise.errors import SplitterError, shown
 
-__all__ = ["Chunk", "Chunks", "TurnSpan"]
+__all__ = ["BETWEEN_HEADINGS", "Chunk", "Chunks", "TurnSpan", "join_context"]
 
 # Twelve hexadecimal digits: among a million passages of one document two
 # different ones share an id with a chance of 1 in 500.
 _ID_BYTES = 6
 
+# Fields that the JSON form always has.
+_ALWAYS = ("heading_path", "pages", "lines")
+
 _BETWEEN_CONTEXT = "\n\n"
-_BETWEEN_HEADINGS = " > "
+BETWEEN_HEADINGS = " > "
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,18 +99,26 @@ class Chunk:
             first, last = self.lines
             places.append(f"line {first}" if first == last else f"lines {first}-{last}")
         if self.heading_path:
-            places.append(_BETWEEN_HEADINGS.join(self.heading_path))
+            places.append(BETWEEN_HEADINGS.join(self.heading_path))
         places.extend(self.speakers)
         return ", ".join(places)
 
     def to_dict(self) -> dict[str, Any]:
-        """Every field by name, in plain lists and dicts; `from_dict` reads it back."""
-        plain = {each.name: getattr(self, each.name) for each in fields(self)}
+        """The fields by name, in plain lists and dicts; `from_dict` reads it back.
+
+        Fields that say nothing here, such as the turns of a page, are left out.
+        """
+        plain = {
+            each.name: value
+            for each in fields(self)
+            if (value := getattr(self, each.name)) not in (None, (), {}) or each.name in _ALWAYS
+        }
         plain["meta"] = dict(self.meta)
-        plain["turns"] = [
-            {"seq": turn.seq, "item_id": turn.item_id, "start": turn.start, "end": turn.end}
-            for turn in self.turns
-        ]
+        if self.turns:
+            plain["turns"] = [
+                {"seq": turn.seq, "item_id": turn.item_id, "start": turn.start, "end": turn.end}
+                for turn in self.turns
+            ]
         return {
             name: list(value) if isinstance(value, tuple) else value
             for name, value in plain.items()
@@ -248,6 +259,20 @@ class Chunks(Sequence[Chunk]):
             self._ids = ids
         return self._ids
 
+    def drop_overlap_for_context(self) -> None:
+        """Let overlap go where a passage with its whole context is over ``max_size``."""
+        if self.max_size is None:
+            return
+        text, outline = self.document.text, self.document.outline
+        for i, (start, body, end) in enumerate(
+            zip(self.starts, self.bodies, self.ends, strict=True)
+        ):
+            if start < body:
+                heading = outline.heading_at(body, end)
+                context = self._context(body, body, heading, text[body:end])
+                if self.sizer(join_context(context, text[start:end])) > self.max_size:
+                    self.starts[i] = body
+
     def _build(self, i: int) -> Chunk:
         """The chunk at an index: the one place where a `Chunk` is made."""
         document = self.document
@@ -296,7 +321,7 @@ class Chunks(Sequence[Chunk]):
         path = [
             outline.paths[i][-1]
             for i in (outline.ancestors(heading) if heading >= 0 else ())
-            if found.heading_ends[i] <= start and outline.paths[i][-1]
+            if found.title_starts[i] < start and outline.paths[i][-1]
         ]
         title = self.document.meta.get("title")
         if isinstance(title, str) and title and title not in path and title not in text:
@@ -304,7 +329,7 @@ class Chunks(Sequence[Chunk]):
         header = outline.table_header(body)
         header_text = "" if header[0] >= start else self.document.text[header[0] : header[1]]
         while path or header_text:
-            context = "\n".join(filter(None, (_BETWEEN_HEADINGS.join(path), header_text)))
+            context = "\n".join(filter(None, (BETWEEN_HEADINGS.join(path), header_text)))
             whole = join_context(context, text)
             if self.max_size is None or self.sizer(whole) <= self.max_size:
                 return context

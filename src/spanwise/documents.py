@@ -216,6 +216,10 @@ class Document:
         texts: list[str] = []
         at = 0
         for turn in turns:
+            if not isinstance(turn, Turn):
+                raise OptionError(
+                    f"turns holds {shown(turn)}, which is no Turn; make it Turn(text, seq)"
+                )
             if all(map(is_white, turn.text)):
                 continue
             meta = {

@@ -13,9 +13,12 @@ A new strategy joins by a module in `subjects/` that ends in `SUBJECTS`, and by 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
+
+from hypothesis.strategies import SearchStrategy
 
 from conformance.departures import DEPARTURES
 
@@ -35,7 +38,8 @@ class Subject(NamedTuple):
     """How the vectors of some reference functions are run.
 
     `departures` are the names that its model knows, in any order; none means that our output must
-    equal the vector. `group` names the part of the file that a vector is counted in.
+    equal the vector. `group` names the part of the file that a vector is counted in. `drawn` holds,
+    by name, what the fuzz draws vectors from: `fn`, `options` and `input`, all options legal.
     """
 
     file: str
@@ -45,6 +49,7 @@ class Subject(NamedTuple):
     departures: tuple[str, ...]
     group: Callable[[Vector], str]
     by_model_only: bool = False
+    drawn: Mapping[str, SearchStrategy[Vector]] = MappingProxyType({})
 
 
 class Verdict(NamedTuple):

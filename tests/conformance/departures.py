@@ -57,6 +57,10 @@ DEPARTURES: dict[str, Departure] = {
     ),
     "once": Departure("an unclosed fence comes out once", "listed"),
     "pages": Departure("a form feed ends a page and always cuts plain text", "listed"),
+    "own-label": Departure(
+        "the label is that of the heading above the first own text, of any level",
+        "listed (section 2, `heading_path`)",
+    ),
     "own-page": Departure("the page is the one where the own text begins", "listed"),
     "slices": Departure("a passage is a trimmed slice; nothing is joined or left out", "SLICE"),
     "cap-whole": Departure("merges and overlap stay within `max_size`", "SIZE"),

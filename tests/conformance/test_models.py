@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conformance.models import chunk_text, engine, footprint, structure, turns
+from conformance.models import chunk_text, engine, footprint, footprint_spans, structure, turns
 from conformance.models.white import Hang
+from conformance.subjects.footprint import run_span_helper
 
 DATA = Path(__file__).parent.parent / "data" / "conformance"
 
@@ -95,59 +96,6 @@ def test_footprint_splitters(case: Vector) -> None:
         assert piece.start <= piece.body <= piece.end
 
 
-def to_span(span: Vector) -> footprint.Span:
-    return footprint.Span(
-        span["start"], span["end"], span.get("heading"), span.get("contentStart")
-    )
-
-
-def as_span(span: footprint.Span) -> Vector:
-    answer = {
-        "start": span.start,
-        "end": span.end,
-        "heading": span.heading,
-        "contentStart": span.content_start,
-    }
-    return {name: value for name, value in answer.items() if value is not None}
-
-
-def run_span_helper(name: str, given: Vector) -> Any:
-    spans = [to_span(span) for span in given.get("spans", given.get("units", []))]
-    if name == "packSpans":
-        return [as_span(span) for span in footprint.pack_spans(spans, given["maxChars"])]
-    if name == "applyOverlap":
-        return [as_span(span) for span in footprint.apply_overlap(spans, given["overlapChars"])]
-    if name == "foldRunts":
-        limit = given.get("minChars", footprint.RUNT_CHARS)
-        return [as_span(span) for span in footprint.fold_runts(spans, limit)]
-    if name == "mergeShortSpansForward":
-        merged = footprint.merge_short_spans_forward(spans, given["minChars"])
-        return [as_span(span) for span in merged]
-    return run_text_helper(name, given)
-
-
-def run_text_helper(name: str, given: Vector) -> Any:
-    if name == "hardCut":
-        cut = footprint.hard_cut(to_span(given["span"]), given["maxChars"], given["overlapChars"])
-        return [as_span(span) for span in cut]
-    if name == "paragraphSpans":
-        return [as_span(span) for span in footprint.paragraph_spans(given["text"])]
-    if name == "trimSpan":
-        span = footprint.trim_span(given["text"], to_span(given["span"]))
-        return None if span is None else as_span(span)
-    if name == "pageLocator":
-        locate = footprint.page_locator(given["pages"])
-        return [locate(place) for place in given["offsets"]]
-    if name == "resolveMinChars":
-        return footprint.resolve_min_chars(given["minChars"], given["maxChars"])
-    if name == "resolveChunkCeiling":
-        declared = (given["embedder"] or {}).get("maxInputChars")
-        chars, source = footprint.resolve_chunk_ceiling(given["explicit"], declared)
-        return {"chars": chars, "source": source}
-    assert name == "stripTags"
-    return footprint.strip_tags(given["text"])
-
-
 @pytest.mark.parametrize("case", cases("footprint_spans"))
 def test_footprint_spans(case: Vector) -> None:
     if case.get("refused"):
@@ -214,7 +162,7 @@ def test_leading_blank_line_erases_the_first_label() -> None:
 
 
 def test_negative_overlap_skips_text() -> None:
-    cut = footprint.hard_cut(footprint.Span(0, 200), 60, -30)
+    cut = footprint_spans.hard_cut(footprint_spans.Span(0, 200), 60, -30)
     assert [(span.start, span.end) for span in cut] == [(0, 60), (90, 150), (180, 200)]
 
 

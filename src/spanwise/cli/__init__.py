@@ -31,10 +31,11 @@ def _runner() -> Callable[[], int]:
     try:
         from spanwise.cli.app import run  # noqa: PLC0415 - an optional dependency
     except ModuleNotFoundError as missing:
-        if (missing.name or "").partition(".")[0] not in _NEEDS:
+        needed = (missing.name or "").partition(".")[0]
+        if needed not in _NEEDS:
             raise
         raise MissingExtraError(
-            f"the command line needs {missing.name}, which is not installed; "
+            f"the command line needs {needed}, which is not installed; "
             "install it with: pip install 'spanwise[cli]'"
         ) from None
     return run

@@ -7,37 +7,42 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from enum import Enum
 from functools import wraps
 from html import escape
 from typing import Annotated, Any, ParamSpec
 
 import typer
-from rich.text import Text
 from typer.main import get_command
 
 import spanwise
 from spanwise.chunks import Chunk, Chunks
-from spanwise.cli.screen import (
-    Column,
-    Rows,
-    Screen,
-    Working,
-    one_line,
-    prepare_streams,
-    silence,
-    style_of,
-    visible,
+from spanwise.cli.options import (
+    By,
+    ChunkSize,
+    Encoding,
+    Format,
+    FormatOption,
+    MaxLevel,
+    MaxSize,
+    MinSize,
+    Overlap,
+    Separator,
+    SizerName,
+    SizerOption,
+    SnippetFormat,
+    given_options,
 )
+from spanwise.cli.screen import Screen, Working, one_line, prepare_streams, silence, visible
 from spanwise.cli.sources import Failures, Source, attempt, find_sources
-from spanwise.cli.strategies import NAMES, chooser, options_of, unescape
+from spanwise.cli.strategies import chooser
+from spanwise.cli.tables import chunk_rows, cut_rows
 from spanwise.documents import Document
 from spanwise.errors import OptionError, SpanwiseError
 from spanwise.splitters.base import Strategy
 
 __all__ = ["app", "run"]
 
-_FINE, _FAILED, _WRONG_USE = 0, 1, 2
+_FAILED, _WRONG_USE = 1, 2
 # As a shell reports the signals of Ctrl-C and of a pipe that nobody reads.
 _INTERRUPTED, _UNREAD = 130, 141
 
@@ -46,112 +51,6 @@ _UsageError: Any = typer.BadParameter.__mro__[1]
 
 Arguments = ParamSpec("Arguments")
 
-
-class Format(str, Enum):
-    """How passages and cuts are shown."""
-
-    table = "table"
-    jsonl = "jsonl"
-    text = "text"
-
-
-class SnippetFormat(str, Enum):
-    """How a snippet is shown."""
-
-    plain = "plain"
-    ansi = "ansi"
-    html = "html"
-    json = "json"
-
-
-class SizerName(str, Enum):
-    """What sizes count."""
-
-    chars = "chars"
-    words = "words"
-    utf8_bytes = "utf8_bytes"
-
-
-_SIZERS = {
-    SizerName.chars: spanwise.chars,
-    SizerName.words: spanwise.words,
-    SizerName.utf8_bytes: spanwise.utf8_bytes,
-}
-
-_CUTTING = "How to cut"
-_SHOWING = "What to show"
-
-By = Annotated[
-    str,
-    typer.Option(
-        metavar="NAME",
-        help=f"{', '.join(NAMES[:-1])} or {NAMES[-1]}. "
-        "Unset: heading for Markdown, record for JSON lines, CSV and TSV, paragraph for the rest.",
-        rich_help_panel=_CUTTING,
-    ),
-]
-ChunkSize = Annotated[
-    int | None,
-    typer.Option(metavar="SIZE", help="The size to fill to.", rich_help_panel=_CUTTING),
-]
-Overlap = Annotated[
-    int | None,
-    typer.Option(
-        metavar="SIZE", help="What to borrow from the passage before.", rich_help_panel=_CUTTING
-    ),
-]
-MinSize = Annotated[
-    int | None,
-    typer.Option(
-        metavar="SIZE", help="Shorter passages join a neighbour.", rich_help_panel=_CUTTING
-    ),
-]
-MaxSize = Annotated[
-    int | None,
-    typer.Option(
-        metavar="SIZE",
-        help="A hard cap, overlap and context included.",
-        rich_help_panel=_CUTTING,
-    ),
-]
-MaxLevel = Annotated[
-    int | None,
-    typer.Option(metavar="1-6", help="Deeper headings do not cut.", rich_help_panel=_CUTTING),
-]
-Separator = Annotated[
-    str | None,
-    typer.Option(
-        metavar="TEXT",
-        help=r"What stands between two records; \n, \r, \t, \f and \\ are read.",
-        rich_help_panel=_CUTTING,
-    ),
-]
-SizerOption = Annotated[
-    SizerName,
-    typer.Option(
-        "--sizer",
-        metavar="NAME",
-        help="What sizes count: chars, words or utf8_bytes.",
-        rich_help_panel=_CUTTING,
-    ),
-]
-Encoding = Annotated[
-    str,
-    typer.Option(
-        metavar="NAME",
-        help="Unset: by byte order mark, else UTF-8.",
-        rich_help_panel=_SHOWING,
-    ),
-]
-FormatOption = Annotated[
-    Format | None,
-    typer.Option(
-        "--format",
-        metavar="NAME",
-        help="table, jsonl or text. Unset: table on a terminal, jsonl elsewhere.",
-        rich_help_panel=_SHOWING,
-    ),
-]
 
 app = typer.Typer(
     name="spanwise",
@@ -262,13 +161,13 @@ def chunk(
     """Cut files, folders or standard input into passages."""
     screen = Screen()
     choose = chooser(
-        by, _given(chunk_size, overlap, min_size, max_size, max_level, separator, sizer)
+        by, given_options(chunk_size, overlap, min_size, max_size, max_level, separator, sizer)
     )
     failures = Failures()
     sources = find_sources(paths, failures)
     _check(choose, sources)
     form = _form(format_, screen)
-    show = {Format.table: _chunk_rows, Format.jsonl: _json_lines, Format.text: _passages}[form](
+    show = {Format.table: chunk_rows, Format.jsonl: _json_lines, Format.text: _passages}[form](
         screen
     )
     passages = done = 0
@@ -321,7 +220,7 @@ def explain(
     """Say for each cut in a file what kind it is and why it fell there."""
     screen = Screen()
     choose = chooser(
-        by, _given(chunk_size, overlap, min_size, max_size, max_level, separator, sizer)
+        by, given_options(chunk_size, overlap, min_size, max_size, max_level, separator, sizer)
     )
     source, failures = Source(file), Failures()
     _check(choose, [source])
@@ -345,7 +244,7 @@ def explain(
             screen.write(f"[cut {each.index + 1}: {each.boundary}, {_sizes(each)}: {each.why}]\n")
             screen.write(document.text[each.body : each.end] + "\n\n")
     else:
-        _cut_rows(screen, document, splitter, cuts)
+        cut_rows(screen, document, splitter, cuts)
 
 
 _SNIPPET_EXAMPLES = """
@@ -419,28 +318,6 @@ def snippet(
         sys.stdout.write(f"\x1b[2m{visible(place.citation)}\x1b[0m\n{found.ansi(style)}\n")
 
 
-def _given(
-    chunk_size: int | None,
-    overlap: int | None,
-    min_size: int | None,
-    max_size: int | None,
-    max_level: int | None,
-    separator: str | None,
-    sizer: SizerName,
-) -> dict[str, Any]:
-    """The options that were given, by the names the library has for them."""
-    options = {
-        "chunk_size": chunk_size,
-        "overlap": overlap,
-        "min_size": min_size,
-        "max_size": max_size,
-        "max_level": max_level,
-        "separator": None if separator is None else unescape(separator),
-        "sizer": None if sizer is SizerName.chars else _SIZERS[sizer],
-    }
-    return {name: value for name, value in options.items() if value is not None}
-
-
 def _check(choose: Callable[[Document], Strategy], sources: Sequence[Source]) -> None:
     """Refuse options that do not fit, before any document is read."""
     for media_type in sorted({source.media_type for source in sources} or {""}):
@@ -467,82 +344,6 @@ def _passages(screen: Screen) -> Callable[[Chunks, Chunk], None]:
         screen.write(f"[{each.citation}]\n{each.text}\n\n")
 
     return show
-
-
-def _chunk_rows(screen: Screen) -> Callable[[Chunks, Chunk], None]:
-    """A row a passage: where it is, its own size, what it begins at, how it opens."""
-    width = max(60, screen.out.width)
-    cited = min(64, width * 42 // 100)
-    opening = width - cited - 6 - 9 - 6
-    rows = Rows(
-        screen.out,
-        [
-            Column("Passage", cited, lines=2),
-            Column("Size", 6, right=True),
-            Column("Boundary", 9),
-            Column("Opens with", opening, lines=2),
-        ],
-    )
-
-    def show(chunks: Chunks, each: Chunk) -> None:
-        if each.index == 0:
-            rows.gap()
-        own = each.own_text
-        rows.add(
-            Text(_cited(each, cited)),
-            Text(f"{chunks.sizer(own):,}"),
-            Text(each.boundary, style=style_of(each.boundary)),
-            Text(one_line(own[: 4 * opening]) + ("…" if len(own) > 4 * opening else "")),
-        )
-
-    return show
-
-
-def _cited(each: Chunk, width: int) -> str:
-    """A citation for two lines of a width; outer headings give way."""
-    citation, path = each.citation, list(each.heading_path)
-    whole = " > ".join(path)
-    while len(citation) > 2 * width - 8 and len(path) > 1:
-        del path[0]
-        citation = each.citation.replace(whole, " > ".join(["…", *path]))
-    return one_line(citation)
-
-
-def _cut_rows(
-    screen: Screen, document: Document, splitter: Strategy, cuts: Sequence[spanwise.Cut]
-) -> None:
-    """A row a cut, under the strategy and its options."""
-    options = ", ".join(f"{name} {_plain(value)}" for name, value in options_of(splitter))
-    head = Text(one_line(document.uri) or "standard input", style="bold")
-    screen.out.print(head.append(f", {splitter.name}: {options}", style="not bold"))
-    screen.out.print()
-    why = max(60, screen.out.width) - 4 - 11 - 6 - 7 - 9 - 10
-    rows = Rows(
-        screen.out,
-        [
-            Column("#", 4, right=True),
-            Column("Lines", 11),
-            Column("Size", 6, right=True),
-            Column("Overlap", 7, right=True),
-            Column("Boundary", 9),
-            Column("Why the cut is here", why, lines=4),
-        ],
-    )
-    for each in cuts:
-        first, last = document.line_at(each.body), document.line_at(each.end - 1)
-        rows.add(
-            Text(str(each.index + 1)),
-            Text(str(first) if first == last else f"{first}-{last}"),
-            Text(f"{each.size:,}"),
-            Text(f"{each.overlap:,}" if each.overlap else ""),
-            Text(each.boundary, style=style_of(each.boundary)),
-            Text(each.why),
-        )
-
-
-def _plain(value: object) -> str:
-    """A number or a name as it is typed; a separator with its escapes."""
-    return repr(value) if isinstance(value, str) and not value.isidentifier() else str(value)
 
 
 def _sizes(each: spanwise.Cut) -> str:

@@ -15,7 +15,17 @@ from rich.text import Text
 
 from spanwise.snippets import Highlight
 
-__all__ = ["Column", "Rows", "Screen", "Working", "prepare_streams", "silence", "visible"]
+__all__ = [
+    "Column",
+    "Rows",
+    "Screen",
+    "Working",
+    "one_line",
+    "prepare_streams",
+    "silence",
+    "style_of",
+    "visible",
+]
 
 # Below these a run is over before a person looks for progress.
 _LONG_BYTES = 4_000_000
@@ -71,12 +81,20 @@ def style_of(boundary: str) -> str:
     return "yellow" if boundary in _WEAK_CUTS else "green"
 
 
+class Stream(Console):
+    """A console that lets the caller decide what a closed pipe means."""
+
+    def on_broken_pipe(self) -> None:
+        """Pass the error on; rich would end the process with status 1."""
+        raise BrokenPipeError
+
+
 class Screen:
     """The two streams, and whether a person sits before each."""
 
     def __init__(self) -> None:
-        self.out = Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
-        self.err = Console(file=sys.stderr, highlight=False, markup=False, emoji=False)
+        self.out = Stream(file=sys.stdout, highlight=False, markup=False, emoji=False)
+        self.err = Stream(file=sys.stderr, highlight=False, markup=False, emoji=False)
         self.is_terminal = sys.stdout.isatty()
         self.err_is_terminal = sys.stderr.isatty()
 

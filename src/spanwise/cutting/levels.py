@@ -39,7 +39,7 @@ FindAll = Callable[[str, int, int], list[int]]
 # LF, CRLF and CR end lines; U+2028 and U+2029 do not (departure `line-ends`).
 _LINE_END = re.compile(r"\r\n?|\n")
 # A blank line holds spaces and tabs alone, as in CommonMark.
-_BLANK = re.compile(r"(?:\r\n|\n|\r)[ \t]*[\r\n]")
+_BLANK = re.compile(r"(?:\r\n|\n|\r(?!\n))[ \t]*[\r\n]")
 _BLANK_LF = re.compile(r"\n[ \t]*\n")
 _WHITE_RUN = re.compile(r"\s+")
 
@@ -60,13 +60,15 @@ class Level:
     """One kind of boundary, found from a place where a cut is needed.
 
     ``last`` is the last cut of a window or -1, ``cuts`` all of them in order,
-    ``first`` the first one or ``hi``.
+    ``first`` the first one or ``hi``. ``chosen``: whether its units differ
+    enough to choose the best among its cuts.
     """
 
     name: str
     last: Find
     cuts: FindAll
     first: Find
+    chosen: bool = True
 
     def openings(self, text: str, lo: int, hi: int, end: int) -> list[tuple[int, int]]:
         """The cuts of a window, each with the first ink after it; one for each gap."""
@@ -294,6 +296,6 @@ _PARAGRAPH_ANY = Level(
 )
 SENTENCE = Level("sentence", _last_sentence, _sentence_cuts, _first_of(_sentence_cuts))
 SENTENCE_INSIDE = Level("sentence", _last_sentence_inside, sentence_cuts, _first_of(sentence_cuts))
-CLAUSE = Level("clause", _last_clause, _clause_cuts, _first_of(_clause_cuts))
-WORD = Level("word", _last_word, _word_cuts, _first_of(_word_cuts))
-CLUSTER = Level("cluster", _last_cluster, _cluster_cuts, _first_of(_cluster_cuts))
+CLAUSE = Level("clause", _last_clause, _clause_cuts, _first_of(_clause_cuts), chosen=False)
+WORD = Level("word", _last_word, _word_cuts, _first_of(_word_cuts), chosen=False)
+CLUSTER = Level("cluster", _last_cluster, _cluster_cuts, _first_of(_cluster_cuts), chosen=False)

@@ -9,13 +9,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from zlib import crc32
 
-from spanwise.cutting.clusters import border_after, is_border
-from spanwise.cutting.levels import CLUSTER, SENTENCE, Level
-from spanwise.cutting.sizers import Chars, Measure
+from spanwise.cutting.clusters import border_after, border_before, is_border
+from spanwise.cutting.levels import CLUSTER, SENTENCE, WORD, Level
+from spanwise.cutting.sizers import Chars, Measure, fits
 from spanwise.cutting.spans import end_at, start_at, trim
 
-__all__ = ["Packer", "merge_backward", "merge_forward", "reach"]
+__all__ = ["RUNT", "Packer", "merge_backward", "merge_forward", "reach", "under_head"]
+
+# A piece below this many units is a runt whatever the floor; from the
+# footprint reference. Small sizes have a smaller one (departure `small-sizes`).
+RUNT = 50
+
+# Equal units are told apart by the checksum of this many code points.
+_CHECKED = 64
 
 _WORD_START = re.compile(r"(?<=\s)[^\s\ufeff]")
 
@@ -27,14 +35,27 @@ class Packer:
         text: the whole text.
         measure: the sizer, bound to the text.
         size: what a piece may hold, in the measure's unit.
+        most: what no piece may go over, if anything.
     """
 
-    __slots__ = ("boundaries", "ends", "exact", "measure", "size", "starts", "text")
+    __slots__ = (
+        "boundaries",
+        "ends",
+        "exact",
+        "measure",
+        "most",
+        "rows_most",
+        "size",
+        "starts",
+        "text",
+    )
 
-    def __init__(self, text: str, measure: Measure, size: int) -> None:
+    def __init__(self, text: str, measure: Measure, size: int, most: int | None = None) -> None:
         self.text = text
         self.measure = measure
         self.size = size
+        self.most = most
+        self.rows_most: int | None = None  # what a part of a table may hold beside its header
         self.exact = isinstance(measure, Chars)
         self.starts: list[int] = []
         self.ends: list[int] = []
@@ -57,11 +78,13 @@ class Packer:
         del self.starts[first:], self.ends[first:], self.boundaries[first:]
         return taken
 
+    def merged_most(self, boundary: str, bound: int) -> int:
+        """What a piece may measure with one merged to it that opens at ``boundary``."""
+        return bound if boundary != "row" or self.rows_most is None else self.rows_most
+
     def fits(self, lo: int, hi: int) -> bool:
         """Whether ``[lo, hi)`` measures at most the size."""
-        if self.exact:
-            return hi - lo <= self.size
-        return self.measure.size(lo, hi) <= self.size
+        return fits(self.measure, lo, hi, self.size)
 
     def reach(self, lo: int, hi: int, share: int = 1) -> int:
         """How far a piece from ``lo`` may go: the size, or the size over ``share``."""
@@ -94,7 +117,9 @@ class Packer:
                 self.add(p, hi, boundary)
                 return
             low = head if p < head < limit else p
-            c = find(text, low, limit) if exact else self.last(level, p, low, limit)
+            c = self.under_head(p, head, hi) if p < limit <= head else -1
+            if c < 0:
+                c = find(text, low, limit) if exact else self.last(level, p, low, limit)
             if c > p:
                 self.add(p, end_at(text, p, c), boundary)
             elif level is CLUSTER:
@@ -103,7 +128,7 @@ class Packer:
             else:
                 c = level.first(text, limit, hi)
                 end = end_at(text, p, c)
-                if most and self.measure.size(p, end) <= most:
+                if most and fits(self.measure, p, end, most):
                     self.add(p, end, boundary)
                 else:
                     self.fill(p, end, levels[1:], boundary, head=head, most=most)
@@ -127,7 +152,10 @@ class Packer:
                 self.add(p, hi, boundary)
                 return
             low = max(p, head) if head < limit else p
-            c, boundary_after = self.best(levels, p, low, min(limit, max(tail - 1, low + 1)), hi)
+            c, boundary_after = self.under_head(p, head, hi) if limit <= head else -1, WORD.name
+            if c < 0:
+                last = min(limit, max(tail - 1, low + 1))
+                c, boundary_after = self.best(levels, p, low, last, hi)
             if c <= p:
                 c = border_after(text, limit + 1, hi, p)
                 boundary_after = CLUSTER.name
@@ -135,22 +163,23 @@ class Packer:
             p = start_at(text, c, hi)
             boundary = boundary_after
 
+    def under_head(self, p: int, head: int, hi: int) -> int:
+        """`under_head` for a piece of this packer."""
+        return under_head(self.text, self.measure, p, head, hi, self.size, self.most)
+
     def best(
         self, levels: Sequence[Level], p: int, low: int, limit: int, hi: int
     ) -> tuple[int, str]:
         """The locally best cut for a piece from ``p``, and the name of its level.
 
-        Of the strongest level that has cuts in the back half of the size: least
-        indentation, then the longest unit after it, then the latest. When the
-        back half has none, the last cut of the strongest level that has one.
+        The strongest level that has a cut wins; of its cuts the best in the back
+        half of the size, else the last. Weaker than sentences it is the last.
         """
         half = max(low, self.reach(p, hi, 2))
-        for level in levels[:-1]:
-            c = self.choose(level, half, limit, hi)
-            if c >= 0 and (self.exact or self.fits(p, end_at(self.text, p, c))):
-                return c, level.name
         for level in levels:
-            c = self.last(level, p, low, limit)
+            c = self.choose(level, half, limit, hi) if level.chosen else -1
+            if c < 0 or not (self.exact or self.fits(p, end_at(self.text, p, c))):
+                c = self.last(level, p, low, limit)
             if c > p:
                 return c, level.name
         return -1, ""
@@ -158,7 +187,9 @@ class Packer:
     def choose(self, level: Level, half: int, limit: int, hi: int) -> int:
         """Of the cuts in ``(half, limit]`` the best one, or -1.
 
-        Least indentation, then the longest unit after it, then the latest.
+        Least indentation, then the longest unit after it; of equals the one whose
+        unit has the largest checksum, so that the choice does not move with the
+        window, then the latest.
         """
         text = self.text
         opened = level.openings(text, half, limit, hi)
@@ -167,11 +198,17 @@ class Packer:
         ink = opened[-1][1]
         ends = [cut for cut, _ in opened[1:]]
         ends.append(level.first(text, ink, min(hi, ink + self.size)))
-        best = least = longest = -1
+        best = least = longest = place = -1
         for (cut, ink), end in zip(opened, ends, strict=True):
             indent = indentation(text, cut, ink) if ink - cut > 1 else 0
-            if least < 0 or indent < least or (indent == least and end - ink >= longest):
-                best, least, longest = cut, indent, end - ink
+            if least < 0 or indent < least or (indent == least and end - ink > longest):
+                best, least, longest, place = cut, indent, end - ink, ink
+            elif (
+                indent == least
+                and end - ink == longest
+                and checksum(text, ink) >= checksum(text, place)
+            ):
+                best, place = cut, ink
         return best
 
     def last(self, level: Level, p: int, low: int, limit: int) -> int:
@@ -183,6 +220,30 @@ class Packer:
             limit = low + (c - low) * 3 // 4
             c = level.last(self.text, low, limit) if limit > low else -1
         return c
+
+
+def under_head(
+    text: str, measure: Measure, p: int, head: int, hi: int, size: int, most: int | None
+) -> int:
+    """The end of the first word under a heading that leaves no room for it, or -1.
+
+    A heading does not stand alone for the sake of the size: it may go over it,
+    by less than a runt, with the first word (or cluster) of its text.
+    """
+    if not fits(measure, p, end_at(text, p, head), size):
+        return -1
+    limit = measure.fit(p, hi, size + RUNT - 1 if most is None else min(size + RUNT - 1, most))
+    if limit <= head:
+        return -1
+    c = WORD.first(text, head, min(limit + 1, hi))
+    if c > limit:
+        c = border_before(text, limit, head)
+    return c if c > head else -1
+
+
+def checksum(text: str, start: int) -> int:
+    """A number for the text that begins at a place."""
+    return crc32(text[start : start + _CHECKED].encode("utf-8", "surrogatepass"))
 
 
 def indentation(text: str, cut: int, ink: int) -> int:
@@ -211,7 +272,7 @@ def merge_forward(packer: Packer, first: int, floor: int, bound: int, last: int)
             else:
                 opened, closed, opening = start, end, boundary
             continue
-        if size(opened, end) > bound:
+        if size(opened, end) > packer.merged_most(boundary, bound):
             # The run stands alone: what follows does not fit with it.
             packer.add(opened, closed, opening)
             opened, opening = start, boundary
@@ -220,6 +281,7 @@ def merge_forward(packer: Packer, first: int, floor: int, bound: int, last: int)
             packer.add(opened, closed, opening)
             opened = -1
     if opened >= 0:
+        last = packer.merged_most(opening, last)
         if len(packer) > first and size(packer.starts[-1], closed) <= last:
             packer.ends[-1] = closed
         else:
@@ -233,7 +295,8 @@ def merge_backward(packer: Packer, first: int, floor: int, bound: int) -> None:
     size, exact = packer.measure.size, packer.exact
     for start, end, boundary in packer.take(first):
         short = (end - start if exact else size(start, end)) < floor
-        if short and len(packer) > first and size(packer.starts[-1], end) <= bound:
+        most = packer.merged_most(boundary, bound)
+        if short and len(packer) > first and size(packer.starts[-1], end) <= most:
             packer.ends[-1] = end
         else:
             packer.add(start, end, boundary)
@@ -270,10 +333,8 @@ def reach(
     if found == body:
         found = _word_start(text, lo, body)
     if found == body:
-        found = border_after(text, lo, body, before)
-    if measure.size(found, body) > overlap:
-        return body
-    return found
+        found = start_at(text, border_after(text, lo, body, before), body)
+    return found if measure.size(found, body) <= overlap else body
 
 
 def _word_start(text: str, lo: int, hi: int) -> int:

@@ -12,7 +12,7 @@ from itertools import islice
 from re import compile as pattern
 from typing import Protocol
 
-__all__ = ["Measure", "Sizer", "bind", "chars", "utf8_bytes", "words"]
+__all__ = ["Measure", "Sizer", "bind", "chars", "fits", "utf8_bytes", "words"]
 
 Sizer = Callable[[str], int]
 
@@ -76,6 +76,14 @@ def bind(sizer: Sizer, text: str) -> Measure:
     return _Counted(text, sizer)
 
 
+def fits(measure: Measure, lo: int, hi: int, limit: int) -> bool:
+    """Whether ``[lo, hi)`` was measured to be at most ``limit``.
+
+    A range that is much too large is never measured whole.
+    """
+    return measure.fit(lo, hi, limit) == hi
+
+
 class Chars:
     """Code points: every answer is one addition, so hot loops do it themselves."""
 
@@ -119,7 +127,7 @@ class _Words(_Counted):
         super().__init__(text, words)
 
     def fit(self, lo: int, hi: int, limit: int) -> int:
-        beyond = next(islice(_WORD.finditer(self.text, lo, hi), limit, None), None)
+        beyond = next(islice(_WORD.finditer(self.text, lo, hi), max(0, limit), None), None)
         return beyond.start() if beyond else hi
 
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from spanwise.cutting.clusters import border_after, border_before
-from spanwise.cutting.levels import CLUSTER, WORD, Level, paragraph_level
-from spanwise.cutting.pack import reach
-from spanwise.cutting.sizers import Chars, Measure
+from spanwise.cutting.levels import CLUSTER, SENTENCE_INSIDE, WORD, Level, paragraph_level
+from spanwise.cutting.pack import reach, under_head
+from spanwise.cutting.sizers import Chars, Measure, fits
 from spanwise.cutting.spans import Spans, end_at, start_at, trim
 
 __all__ = ["Aim", "Windows"]
@@ -48,6 +48,7 @@ class Windows:
         "heading_ends",
         "heading_starts",
         "measure",
+        "most",
         "overlap",
         "paragraph",
         "size",
@@ -63,11 +64,13 @@ class Windows:
         aim: Aim,
         heading_starts: Sequence[int] = (),
         heading_ends: Sequence[int] = (),
+        most: int | None = None,
     ) -> None:
         self.text = text
         self.measure = measure
         self.exact = isinstance(measure, Chars)
         self.size = size
+        self.most = most
         self.overlap = overlap
         self.aim = aim
         self.paragraph = paragraph_level(text)
@@ -107,6 +110,10 @@ class Windows:
         text, aim = self.text, self.aim
         low = self._below_headings(body, hi) if self.heading_ends else body
         if low >= limit:
+            if low > body:
+                cut = under_head(text, self.measure, body, low, hi, self.size, self.most)
+                if cut > body:
+                    return cut, WORD.name
             low = body
         half = low
         if aim.back_half:
@@ -117,14 +124,16 @@ class Windows:
             if cut > low and (self.exact or self._fits(body, cut)):
                 return cut, level.name
         if aim.back_half:
-            cut = self._last(WORD, low, low, limit)
-            if cut > low and (self.exact or self._fits(body, cut)):
-                return cut, WORD.name
+            for level in (WORD, SENTENCE_INSIDE):
+                cut = self._last(level, low, low, limit)
+                if cut > low and (self.exact or self._fits(body, cut)):
+                    return cut, level.name
         if window < body:
             # Overlap gives way to a word: the window moves on to the next border.
             full = self.measure.fit(body, hi, self.size)
             cut = WORD.first(text, max(low, limit), min(hi, full + 1))
-            if cut <= full and self._fits(body, cut):
+            whole = cut < hi or body == 0 or text[body - 1].isspace()
+            if cut <= full and whole and self._fits(body, cut):
                 return cut, WORD.name
         cut = border_before(text, limit, low)
         while cut > low and not (self.exact or self._fits(body, cut)):
@@ -160,5 +169,4 @@ class Windows:
         return body
 
     def _fits(self, body: int, cut: int) -> bool:
-        end = end_at(self.text, body, cut)
-        return self.measure.size(body, end) <= self.size
+        return fits(self.measure, body, end_at(self.text, body, cut), self.size)

@@ -8,10 +8,17 @@ from typing import NamedTuple
 from spanwise.cutting.levels import Level
 from spanwise.cutting.markdown import Structure
 from spanwise.cutting.pack import Packer
+from spanwise.cutting.sizers import fits
 from spanwise.cutting.spans import end_at, first_ink
 from spanwise.documents import after_lines
 
 __all__ = ["Atom", "atoms_of", "refine_atom"]
+
+# What stands between context and text, and between the parts of a context.
+_JOINERS = 3
+
+# Rows get at least this share of the size; else their part goes without header.
+_LEAST_SHARE = 4
 
 
 class Atom(NamedTuple):
@@ -22,10 +29,12 @@ class Atom(NamedTuple):
     kind: str
 
 
-def atoms_of(structure: Structure) -> list[Atom]:
-    """The fences and tables of a text, in order."""
+def atoms_of(text: str, structure: Structure) -> list[Atom]:
+    """The fences and tables of a text, in order, each up to its last ink."""
     found = zip(structure.atom_starts, structure.atom_ends, structure.atom_kinds, strict=True)
-    return [Atom(start, end, kind) for start, end, kind in found if kind != "html"]
+    return [
+        Atom(start, end_at(text, start, end), kind) for start, end, kind in found if kind != "html"
+    ]
 
 
 def refine_atom(
@@ -33,16 +42,49 @@ def refine_atom(
 ) -> None:
     """Cut an atom that does not fit at its lines; ``start`` may be a heading before it.
 
-    The opening line of a fence and the header of a table keep company with
-    what follows, the closing line with what precedes.
+    ``levels`` begin with blank lines and lines. The opening line of a fence and
+    the header of a table keep company with what follows, the closing line with
+    what precedes.
     """
+    if atom.kind == "table":
+        _cut_table(packer, atom, start, levels[1:], boundary)
+        return
     text = packer.text
-    opening = 2 if atom.kind == "table" else 1
-    head = first_ink(text, after_lines(text, atom.start, opening), atom.end)
-    tail = atom.end + 1
-    if atom.kind == "fence":
-        closing = max(
-            text.rfind("\n", atom.start, atom.end), text.rfind("\r", atom.start, atom.end)
-        )
-        tail = end_at(text, atom.start, max(atom.start, closing))
+    head = first_ink(text, after_lines(text, atom.start, 1), atom.end)
+    closing = max(text.rfind("\n", atom.start, atom.end), text.rfind("\r", atom.start, atom.end))
+    closed = text[closing + 1 : atom.end].strip()[:3] in ("```", "~~~")
+    tail = end_at(text, atom.start, max(atom.start, closing)) if closed else atom.end + 1
     packer.fill_best(start, atom.end, levels, boundary, (head, tail))
+
+
+def _cut_table(
+    packer: Packer, atom: Atom, start: int, levels: Sequence[Level], boundary: str
+) -> None:
+    """Cut a table between rows: the header with the first ones, the others after it.
+
+    With a cap the later parts leave room for the header, which is their context.
+    """
+    text, size, line = packer.text, packer.size, levels[0]
+    header = after_lines(text, atom.start, 2)
+    cut = packer.last(line, start, header, packer.reach(start, atom.end))
+    if cut < 0:
+        cut = header
+    if fits_most(packer, start, cut):
+        packer.add(start, end_at(text, start, cut), boundary)
+    else:
+        packer.fill(start, cut, levels, boundary)
+    if packer.most is not None:
+        rows = packer.most - packer.measure.size(atom.start, header) - _JOINERS
+        if rows >= size // _LEAST_SHARE:
+            packer.size = packer.rows_most = min(size, rows)
+    first = len(packer)
+    packer.fill_best(cut, atom.end, levels, "row", (0, atom.end + 1))
+    packer.boundaries[first:] = [
+        "row" if name == line.name else name for name in packer.boundaries[first:]
+    ]
+    packer.size = size
+
+
+def fits_most(packer: Packer, lo: int, hi: int) -> bool:
+    """Whether ``[lo, hi)`` is within what no piece may go over."""
+    return packer.most is None or fits(packer.measure, lo, hi, packer.most)

@@ -6,8 +6,9 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import ClassVar, Protocol
+from zlib import crc32
 
-from spanwise.chunks import Chunks
+from spanwise.chunks import BETWEEN_HEADINGS, Chunks, join_context
 from spanwise.cutting.levels import (
     CLAUSE,
     CLUSTER,
@@ -18,28 +19,24 @@ from spanwise.cutting.levels import (
     paragraph_level,
 )
 from spanwise.cutting.pack import Packer, reach
-from spanwise.cutting.sizers import Sizer, chars
+from spanwise.cutting.sizers import Sizer, chars, fits
 from spanwise.cutting.spans import Spans
-from spanwise.documents import Document
+from spanwise.documents import Document, Outline
 from spanwise.errors import OptionError, SizeError, shown
 
 __all__ = [
-    "RUNT",
     "Splitter",
     "Strategy",
     "as_document",
     "below_line",
     "cap_pieces",
+    "context_reserve",
     "default_floor",
     "default_overlap",
     "limits",
     "require",
     "show",
 ]
-
-# A piece below this many units is a runt whatever the floor; from the
-# footprint reference. Small sizes have a smaller one (departure `small-sizes`).
-RUNT = 50
 
 # The default floor: 250, or a quarter of the size; from the footprint reference.
 _FLOOR = 250
@@ -99,14 +96,29 @@ class Strategy:
         """The chunks of a document or a string, in order."""
         document = as_document(source)
         spans = self.positions(document)
-        return Chunks(document, spans, max_size=self.max_size, sizer=self.sizer)
+        chunks = Chunks(document, spans, max_size=self.max_size, sizer=self.sizer)
+        chunks.drop_overlap_for_context()
+        return chunks
 
 
 def _named(value: object) -> str:
-    if callable(value):
-        name = getattr(value, "__qualname__", type(value).__qualname__)
-        return f"{getattr(value, '__module__', '')}.{name}"
-    return repr(value)
+    """An option as the fingerprint shows it; a callable may name itself by ``fingerprint``."""
+    if not callable(value):
+        return repr(value)
+    own = getattr(value, "fingerprint", None)
+    if isinstance(own, str):
+        return own
+    code = getattr(value, "__code__", None)
+    if code is None:
+        state = sorted(getattr(value, "__dict__", {}).items())
+        return f"{type(value).__module__}.{type(value).__qualname__}{state if state else ''}"
+    name = f"{value.__module__}.{getattr(value, '__qualname__', '')}"
+    if "<" not in name:
+        return name
+    cells = [cell.cell_contents for cell in getattr(value, "__closure__", None) or ()]
+    defaults = (getattr(value, "__defaults__", None), getattr(value, "__kwdefaults__", None))
+    what = repr((code.co_code, code.co_consts, code.co_names, cells, defaults))
+    return f"{name}#{crc32(what.encode()):08x}"
 
 
 def as_document(source: Document | str) -> Document:
@@ -137,10 +149,17 @@ def limits(
     chunk_size: int,
     overlap: int | None,
     max_size: int | None,
+    sizer: Sizer,
     size_name: str = "chunk_size",
+    least: int = 1,
 ) -> None:
-    """Check a size, its overlap and the cap, as every strategy has them."""
-    require(size_name, chunk_size, 1)
+    """Check a size, its overlap, the cap and the sizer, as every strategy has them."""
+    require(size_name, chunk_size, least)
+    if not callable(sizer):
+        raise OptionError(
+            f"sizer={shown(sizer)} cannot be called; pass chars, words, utf8_bytes "
+            "or a function from a text to its size"
+        )
     if overlap is not None:
         require("overlap", overlap, 0)
         require_below("overlap", overlap, size_name, chunk_size, "pass 0 to turn overlap off")
@@ -179,6 +198,19 @@ def room(chunk_size: int, overlap: int, max_size: int | None) -> int:
     return min(chunk_size, max_size - min(overlap, max_size // _OVERLAP_SHARE))
 
 
+def context_reserve(outline: Outline, heading: int, sizer: Sizer, max_size: int | None) -> int:
+    """What the heading path above a passage may take of ``max_size``: half at the most."""
+    if max_size is None or heading < 0:
+        return 0
+    path = outline.paths[heading]
+    while path:
+        size = sizer(join_context(BETWEEN_HEADINGS.join(path), ""))
+        if size <= max_size // 2:
+            return size
+        path = path[1:]
+    return 0
+
+
 def cap_pieces(packer: Packer, levels: Sequence[Level], max_size: int | None) -> Packer:
     """The pieces, with every one over ``max_size`` cut until it fits."""
     if max_size is None:
@@ -186,13 +218,13 @@ def cap_pieces(packer: Packer, levels: Sequence[Level], max_size: int | None) ->
     measure, text = packer.measure, packer.text
     capped = Packer(text, measure, max_size)
     for start, end, boundary in zip(packer.starts, packer.ends, packer.boundaries, strict=True):
-        if measure.size(start, end) <= max_size:
+        if fits(measure, start, end, max_size):
             capped.add(start, end, boundary)
         else:
             capped.fill(start, end, levels, boundary)
     whole = Packer(text, measure, max_size)
     for start, end, boundary in zip(capped.starts, capped.ends, capped.boundaries, strict=True):
-        if measure.size(start, end) <= max_size:
+        if fits(measure, start, end, max_size):
             whole.add(start, end, boundary)
         else:
             _cut_cluster(whole, start, end, boundary)
@@ -213,8 +245,11 @@ def _cut_cluster(packer: Packer, start: int, end: int, boundary: str) -> None:
         start, boundary = c, CLUSTER.name
 
 
-def show(packer: Packer, overlap: int, max_size: int | None) -> Spans:
-    """The pieces with their overlap on top, the whole within ``max_size``."""
+def show(packer: Packer, overlap: int, max_size: int | None, front: int = 0) -> Spans:
+    """The pieces with their overlap on top, the whole within ``max_size``.
+
+    No overlap is borrowed from front matter, which ends at ``front``.
+    """
     bodies, ends = packer.starts, packer.ends
     if not overlap or len(bodies) < 2:
         return Spans(list(bodies), bodies, ends, packer.boundaries)
@@ -223,7 +258,8 @@ def show(packer: Packer, overlap: int, max_size: int | None) -> Spans:
     starts = bodies[:1]
     for before, body, end in zip(bodies, bodies[1:], ends[1:], strict=False):
         earliest = before if max_size is None else measure.back(before, end, max_size)
-        start = reach(text, measure, paragraph, before, body, overlap, min(earliest, body))
+        earliest = min(max(earliest, front), body)
+        start = reach(text, measure, paragraph, before, body, overlap, earliest)
         if max_size is not None and measure.size(start, end) > max_size:
             start = body
         starts.append(start)

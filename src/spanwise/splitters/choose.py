@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from spanwise.chunks import Chunks
 from spanwise.documents import Document
+from spanwise.errors import OptionError, shown
 from spanwise.splitters.base import Splitter, as_document
 from spanwise.splitters.heading import by_heading
 from spanwise.splitters.paragraph import by_paragraph
@@ -21,7 +22,7 @@ def splitter_for(document: Document) -> Splitter:
     if any(part.kind == "turn" for part in document.parts):
         return by_turn()
     if document.media_type in _RECORDS:
-        return by_record("\n")
+        return by_record("\r" if "\r" in document.text and "\n" not in document.text else "\n")
     if document.media_type in ("", "text/markdown", "text/html"):
         return by_heading()
     return by_paragraph()
@@ -36,5 +37,9 @@ def chunk(source: Document | str, by: Splitter | None = None) -> Chunks:
     >>> chunk("# Refunds\\n\\nFive to ten days.").texts
     ['# Refunds\\n\\nFive to ten days.']
     """
+    if by is not None and (isinstance(by, type) or not hasattr(by, "split")):
+        raise OptionError(
+            f"by={shown(by)} is no splitter; pass one that is made, such as by_paragraph()"
+        )
     document = as_document(source)
     return (by or splitter_for(document)).split(document)

@@ -12,7 +12,7 @@ from spanwise.cutting.spans import Spans, start_at
 from spanwise.cutting.windows import Aim, Windows
 from spanwise.documents import Document
 from spanwise.errors import OptionError, shown
-from spanwise.splitters.base import Strategy, default_overlap, limits
+from spanwise.splitters.base import Strategy, context_reserve, default_overlap, limits
 from spanwise.splitters.layout import ENGINE_USUAL, ByLayout
 from spanwise.splitters.similarity import Embed, by_similarity
 from spanwise.splitters.text import cap_spans, windowed
@@ -37,7 +37,12 @@ class BySize(Strategy):
     overlap: int | None = None
 
     def __post_init__(self) -> None:
-        limits(chunk_size=self.chunk_size, overlap=self.overlap, max_size=self.max_size)
+        limits(
+            chunk_size=self.chunk_size,
+            overlap=self.overlap,
+            max_size=self.max_size,
+            sizer=self.sizer,
+        )
 
     def positions(self, document: Document) -> Spans:
         """Where the cuts fall."""
@@ -58,7 +63,12 @@ class ByTitle(Strategy):
     overlap: int | None = None
 
     def __post_init__(self) -> None:
-        limits(chunk_size=self.chunk_size, overlap=self.overlap, max_size=self.max_size)
+        limits(
+            chunk_size=self.chunk_size,
+            overlap=self.overlap,
+            max_size=self.max_size,
+            sizer=self.sizer,
+        )
 
     def positions(self, document: Document) -> Spans:
         """Where the cuts fall."""
@@ -67,7 +77,9 @@ class ByTitle(Strategy):
         size = self.chunk_size if self.max_size is None else min(self.chunk_size, self.max_size)
         overlap = default_overlap(self.overlap, self.chunk_size, ENGINE_USUAL)
         starts, ends = structure.heading_starts, structure.heading_ends
-        windows = Windows(text, measure, size, min(overlap, size - 1), _AIM, starts, ends)
+        windows = Windows(
+            text, measure, size, min(overlap, size - 1), _AIM, starts, ends, self.max_size
+        )
         out = Spans()
         at = 0
         edges = [structure.front] if structure.front else []
@@ -76,6 +88,10 @@ class ByTitle(Strategy):
             if not bare_above:
                 edges.append(start)
         for edge in (*edges, len(text)):
+            if self.max_size is not None:
+                heading = document.outline.heading_at(at, edge)
+                reserve = context_reserve(document.outline, heading, self.sizer, self.max_size)
+                windows.size = min(size, self.max_size - reserve)
             windows.cut(at, edge, "heading" if out.starts else "document", out)
             at = edge
         return cap_spans(text, measure, out, self.max_size)

@@ -7,12 +7,11 @@ from typing import ClassVar
 
 from spanwise.cutting.clusters import border_after, border_before
 from spanwise.cutting.levels import CLUSTER, WORD
-from spanwise.cutting.pack import Packer
+from spanwise.cutting.pack import RUNT, Packer
 from spanwise.cutting.sizers import Chars, bind
 from spanwise.cutting.spans import Spans, trim
 from spanwise.documents import Document
 from spanwise.splitters.base import (
-    RUNT,
     Strategy,
     below_line,
     cap_pieces,
@@ -46,7 +45,12 @@ class FixedWithOverlap(Strategy):
     word_window: int = 40
 
     def __post_init__(self) -> None:
-        limits(chunk_size=self.chunk_size, overlap=self.overlap, max_size=self.max_size)
+        limits(
+            chunk_size=self.chunk_size,
+            overlap=self.overlap,
+            max_size=self.max_size,
+            sizer=self.sizer,
+        )
         require("word_window", self.word_window, 0)
 
     def positions(self, document: Document) -> Spans:
@@ -102,8 +106,7 @@ class WholeDocument(Strategy):
     name: ClassVar[str] = "whole_document"
 
     def __post_init__(self) -> None:
-        if self.max_size is not None:
-            require("max_size", self.max_size, 1)
+        limits(chunk_size=1, overlap=None, max_size=self.max_size, sizer=self.sizer)
 
     def positions(self, document: Document) -> Spans:
         """Where the cuts fall."""

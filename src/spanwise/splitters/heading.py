@@ -7,19 +7,18 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import ClassVar
 
-from spanwise.cutting.levels import Level, block_level, paragraph_level
-from spanwise.cutting.markdown import Structure
-from spanwise.cutting.pack import Packer, merge_backward
-from spanwise.cutting.sizers import bind
+from spanwise.cutting.levels import WORD, Level, block_level, paragraph_level
+from spanwise.cutting.pack import RUNT, Packer, merge_backward
+from spanwise.cutting.sizers import Sizer, bind
 from spanwise.cutting.spans import Spans, end_at, first_ink, start_at, trim
-from spanwise.documents import Document
+from spanwise.documents import Document, Outline
 from spanwise.errors import EmptyDocumentWarning, OptionError, shown
-from spanwise.splitters.atoms import atoms_of, refine_atom
+from spanwise.splitters.atoms import atoms_of, fits_most, refine_atom
 from spanwise.splitters.base import (
-    RUNT,
     Strategy,
     below_line,
     cap_pieces,
+    context_reserve,
     default_floor,
     default_overlap,
     limits,
@@ -65,7 +64,12 @@ class ByHeading(Strategy):
     max_level: int = _DEEPEST
 
     def __post_init__(self) -> None:
-        limits(chunk_size=self.chunk_size, overlap=self.overlap, max_size=self.max_size)
+        limits(
+            chunk_size=self.chunk_size,
+            overlap=self.overlap,
+            max_size=self.max_size,
+            sizer=self.sizer,
+        )
         default_floor(self.min_size, self.chunk_size)
         require("max_level", self.max_level, 1)
         if self.max_level > _DEEPEST:
@@ -79,14 +83,14 @@ class ByHeading(Strategy):
         measure = bind(self.sizer, text)
         overlap = default_overlap(self.overlap, self.chunk_size, USUAL)
         size = room(self.chunk_size, overlap, self.max_size)
-        packer = Packer(text, measure, size)
-        blocks = Blocks(packer, structure, self.max_size, deeper_than=self.max_level)
+        packer = Packer(text, measure, size, self.max_size)
+        blocks = Blocks(packer, document.outline, self.sizer, deeper_than=self.max_level)
         floor = min(default_floor(self.min_size, self.chunk_size), size - 1)
         front = structure.front
         if front:
             packer.fill(0, front, below_line(text), "document")
         if blocks.heading_starts:
-            _pack_sections(blocks, front, floor, self.max_size)
+            _pack_sections(blocks, front, floor)
             if not packer.starts and blocks.heading_starts:
                 warnings.warn(
                     f"{document.uri or 'a text'}: {len(blocks.heading_starts)} headings without "
@@ -100,7 +104,7 @@ class ByHeading(Strategy):
             if start < end:
                 blocks.pack(start, end, start, "block" if first else "document")
                 close_floor(packer, first, floor, self.max_size)
-        return show(cap_pieces(packer, blocks.levels, self.max_size), overlap, self.max_size)
+        return show(cap_pieces(packer, blocks.levels, self.max_size), overlap, self.max_size, front)
 
 
 class Blocks:
@@ -114,17 +118,19 @@ class Blocks:
         "heading_ends",
         "heading_starts",
         "levels",
-        "max_size",
+        "outline",
         "packer",
+        "size",
+        "sizer",
     )
 
-    def __init__(
-        self, packer: Packer, structure: Structure, max_size: int | None, *, deeper_than: int
-    ) -> None:
-        text = packer.text
+    def __init__(self, packer: Packer, outline: Outline, sizer: Sizer, *, deeper_than: int) -> None:
+        text, structure = packer.text, outline.structure
         self.packer = packer
-        self.max_size = max_size
-        self.atoms = atoms_of(structure)
+        self.outline = outline
+        self.sizer = sizer
+        self.size = packer.size
+        self.atoms = atoms_of(text, structure)
         self.atom_starts = [atom.start for atom in self.atoms]
         self.block: Level = block_level(text, self.atom_starts, [atom.end for atom in self.atoms])
         self.levels = (paragraph_level(text), *below_line(text))
@@ -150,7 +156,12 @@ class Blocks:
                 return
             head = max(head, self._after_deeper(p, end))
             low = head if p < head < limit else p
-            c = -1
+            c = packer.under_head(p, head, end) if p < limit <= head else -1
+            if c > p:
+                packer.add(p, end_at(text, p, c), boundary)
+                p = start_at(text, c, end)
+                boundary = WORD.name
+                continue
             if long:
                 c = packer.choose(block, max(low, packer.reach(p, end, 2)), limit, end)
                 if c >= 0 and not packer.fits(p, end_at(text, p, c)):
@@ -176,12 +187,19 @@ class Blocks:
             return
         atom = self.atoms[i]._replace(start=max(head, self.atoms[i].start))
         whole = packer.fits(atom.start, atom.end)
-        if self.max_size is not None:
-            whole = whole and packer.measure.size(p, atom.end) <= self.max_size
-        if whole:
+        if whole and fits_most(packer, p, atom.end):
             packer.add(p, atom.end, boundary)
         else:
             refine_atom(packer, atom, p, self.levels, boundary)
+
+    def leave_room(self, heading: int) -> int:
+        """Set and answer the size that leaves room for the path above a heading's text."""
+        at = bisect_right(self.outline.structure.heading_starts, self.heading_starts[heading]) - 1
+        reserve = context_reserve(
+            self.outline, at if heading >= 0 else -1, self.sizer, self.packer.most
+        )
+        self.packer.size = min(self.size, (self.packer.most or 0) - reserve)
+        return self.packer.size
 
     def _after_deeper(self, p: int, end: int) -> int:
         """Where the text begins under the headings at ``p`` that cut nothing."""
@@ -193,7 +211,7 @@ class Blocks:
         return p
 
 
-def _pack_sections(blocks: Blocks, front: int, floor: int, max_size: int | None) -> None:
+def _pack_sections(blocks: Blocks, front: int, floor: int) -> None:
     """Cut every section; short ones join the next, a bare one at the end the last.
 
     A section is a run of headings with nothing between them, and the text below.
@@ -201,7 +219,7 @@ def _pack_sections(blocks: Blocks, front: int, floor: int, max_size: int | None)
     packer = blocks.packer
     text, measure, exact, add = packer.text, packer.measure, packer.exact, packer.add
     size, merge = packer.size, max(floor, RUNT)
-    cap = size + 2 * merge if max_size is None else max_size
+    cap = size + 2 * merge if packer.most is None else packer.most
     bound = min(size + merge - 1, cap)
     runt = floor if floor else min(RUNT, size // 2)
     ends, count = blocks.heading_ends, len(blocks.heading_starts)
@@ -228,6 +246,9 @@ def _pack_sections(blocks: Blocks, front: int, floor: int, max_size: int | None)
                 boundary = "heading"
             if head == stop:
                 break
+        if packer.most is not None:
+            size = blocks.leave_room(i)
+            bound = min(size + merge - 1, cap)
         i += 1
         end = end_at(text, head, stop)
         body = end - head if exact else measure.size(head, end)

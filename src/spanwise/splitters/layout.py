@@ -11,7 +11,7 @@ from spanwise.cutting.sizers import bind
 from spanwise.cutting.spans import Spans, end_at, start_at
 from spanwise.cutting.windows import Aim, Windows
 from spanwise.documents import Document
-from spanwise.splitters.atoms import atoms_of, refine_atom
+from spanwise.splitters.atoms import atoms_of, fits_most, refine_atom
 from spanwise.splitters.base import Strategy, below_line, default_overlap, limits
 from spanwise.splitters.text import cap_spans
 
@@ -41,7 +41,12 @@ class ByLayout(Strategy):
     overlap: int | None = None
 
     def __post_init__(self) -> None:
-        limits(chunk_size=self.chunk_size, overlap=self.overlap, max_size=self.max_size)
+        limits(
+            chunk_size=self.chunk_size,
+            overlap=self.overlap,
+            max_size=self.max_size,
+            sizer=self.sizer,
+        )
 
     def positions(self, document: Document) -> Spans:
         """Where the cuts fall."""
@@ -50,18 +55,20 @@ class ByLayout(Strategy):
         size = self.chunk_size if self.max_size is None else min(self.chunk_size, self.max_size)
         overlap = default_overlap(self.overlap, self.chunk_size, ENGINE_USUAL)
         levels = (paragraph_level(text), line_level(text), SENTENCE, WORD)
-        inside = below_line(text)
+        inside = (levels[0], *below_line(text))
         aim = Aim(levels=levels, back_half=True, inside=False)
         starts, ends = structure.heading_starts, structure.heading_ends
-        windows = Windows(text, measure, size, min(overlap, size - 1), aim, starts, ends)
+        windows = Windows(
+            text, measure, size, min(overlap, size - 1), aim, starts, ends, self.max_size
+        )
         out = Spans()
         at, boundary = structure.front, "document"
         if structure.front:
             windows.cut(0, structure.front, boundary, out)
             boundary = "block"
-        packer = Packer(text, measure, size if self.max_size is None else self.max_size)
+        packer = Packer(text, measure, self.max_size or size, self.max_size)
         heading = 0
-        for atom in atoms_of(structure):
+        for atom in atoms_of(text, structure):
             # Headings right above an atom belong to it.
             while heading < len(ends) and ends[heading] <= atom.start:
                 heading += 1
@@ -77,7 +84,7 @@ class ByLayout(Strategy):
             if out.starts:
                 boundary = atom.kind
             first = len(packer)
-            if self.max_size is None or measure.size(start, atom.end) <= self.max_size:
+            if fits_most(packer, start, atom.end):
                 packer.add(start, atom.end, boundary)
             else:
                 refine_atom(packer, atom, start, inside, boundary)

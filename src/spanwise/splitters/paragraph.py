@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from spanwise.cutting.levels import paragraph_level
-from spanwise.cutting.pack import Packer, merge_backward, merge_forward
+from spanwise.cutting.pack import RUNT, Packer, merge_backward, merge_forward
 from spanwise.cutting.sizers import bind
 from spanwise.cutting.spans import Spans
 from spanwise.documents import Document
 from spanwise.splitters.base import (
-    RUNT,
     Strategy,
     below_line,
     cap_pieces,
@@ -49,7 +48,12 @@ class ByParagraph(Strategy):
     min_size: int | None = None
 
     def __post_init__(self) -> None:
-        limits(chunk_size=self.chunk_size, overlap=self.overlap, max_size=self.max_size)
+        limits(
+            chunk_size=self.chunk_size,
+            overlap=self.overlap,
+            max_size=self.max_size,
+            sizer=self.sizer,
+        )
         default_floor(self.min_size, self.chunk_size)
 
     def positions(self, document: Document) -> Spans:
@@ -58,7 +62,7 @@ class ByParagraph(Strategy):
         measure = bind(self.sizer, text)
         overlap = default_overlap(self.overlap, self.chunk_size, USUAL)
         size = room(self.chunk_size, overlap, self.max_size)
-        packer = Packer(text, measure, size)
+        packer = Packer(text, measure, size, self.max_size)
         levels = (paragraph_level(text), *below_line(text))
         floor = min(default_floor(self.min_size, self.chunk_size), size - 1)
         boundary = "document"

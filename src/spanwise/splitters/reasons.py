@@ -26,6 +26,7 @@ _SOFT = {
     "block": "a blank line, or the edge of code or a table",
     "paragraph": "a blank line",
     "line": "the end of a line",
+    "row": "the end of a row of a table",
     "sentence": "the end of a sentence",
     "clause": "the end of a clause",
     "word": "white space between words",

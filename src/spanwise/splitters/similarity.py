@@ -9,7 +9,7 @@ from math import sqrt
 from typing import ClassVar
 
 from spanwise.cutting.levels import SENTENCE, WORD, paragraph_level
-from spanwise.cutting.sizers import Sizer, bind, chars
+from spanwise.cutting.sizers import Sizer, bind, chars, fits
 from spanwise.cutting.spans import Spans, end_at, start_at, trim
 from spanwise.cutting.windows import Aim, Windows
 from spanwise.documents import Document
@@ -50,13 +50,18 @@ class BySimilarity(Strategy):
     threshold: float = _THRESHOLD
 
     def __post_init__(self) -> None:
-        limits(chunk_size=self.chunk_size, overlap=self.overlap, max_size=self.max_size)
+        limits(
+            chunk_size=self.chunk_size,
+            overlap=self.overlap,
+            max_size=self.max_size,
+            sizer=self.sizer,
+        )
         if not callable(self.embed):
             raise OptionError(
                 f"embed={shown(self.embed)} cannot be called; "
                 "pass a function from a list of texts to a list of vectors"
             )
-        if not -1 <= self.threshold <= 1:
+        if not isinstance(self.threshold, int | float) or not -1 <= self.threshold <= 1:
             raise OptionError(
                 f"threshold={shown(self.threshold)} is no cosine; give a number from -1 to 1"
             )
@@ -81,7 +86,7 @@ class BySimilarity(Strategy):
             if not cuts_here:
                 continue
             start, end = sentences[opened][0], sentences[i][1]
-            if measure.size(start, end) <= most:
+            if fits(measure, start, end, most):
                 out.starts.append(start)
                 out.bodies.append(start)
                 out.ends.append(end)

@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 from spanwise.cutting.levels import CLUSTER, SENTENCE, WORD, Level, line_level, paragraph_level
 from spanwise.cutting.markdown import Structure
 from spanwise.cutting.pack import Packer
-from spanwise.cutting.sizers import bind
+from spanwise.cutting.sizers import bind, fits
 from spanwise.cutting.spans import Spans, end_at, start_at
 from spanwise.documents import Document
 from spanwise.errors import OptionError
@@ -74,6 +74,7 @@ class SemanticChunker(Strategy):
             chunk_size=self.target_size,
             overlap=self.overlap,
             max_size=self.max_size,
+            sizer=self.sizer,
             size_name="target_size",
         )
         if self.min_size is not None:
@@ -97,7 +98,7 @@ class SemanticChunker(Strategy):
         overlap = default_overlap(self.overlap, self.target_size, _USUAL)
         target = room(self.target_size, overlap, largest)
         floor = min(_MIN, target * _MIN // _USUAL[1]) if self.min_size is None else self.min_size
-        packer = Packer(text, measure, target)
+        packer = Packer(text, measure, target, largest)
         paragraph = paragraph_level(text)
         levels = (paragraph, SENTENCE, WORD, CLUSTER)
         exempt: list[bool] = []
@@ -110,17 +111,18 @@ class SemanticChunker(Strategy):
                 boundary = segment.kind
             for start, head, end in self._gathered(packer, paragraph, segment):
                 first = len(packer)
-                whole = packer.measure.size(start, end) <= largest
+                whole = fits(packer.measure, start, end, largest)
                 if whole:
                     packer.add(start, end, boundary)
                 elif segment.kind == "fence":
-                    refine_atom(packer, Atom(head, end, "fence"), start, levels, boundary)
+                    inside = (paragraph, line_level(text), *levels[1:])
+                    refine_atom(packer, Atom(head, end, "fence"), start, inside, boundary)
                 else:
                     packer.fill(start, end, levels, boundary, head=head, most=largest)
                 exempt += [whole and segment.kind != "paragraph"] * (len(packer) - first)
                 boundary = paragraph.name
         self._merge(packer, exempt, floor, largest)
-        return show(cap_pieces(packer, levels, self.max_size), overlap, largest)
+        return show(cap_pieces(packer, levels, self.max_size), overlap, largest, structure.front)
 
     def _segments(self, text: str, structure: Structure) -> Iterator[_Segment]:
         """The stretches between hard boundaries; bare headings go with what follows."""
@@ -149,7 +151,8 @@ class SemanticChunker(Strategy):
             at = end
             opens = start_at(text, start, end)
             if kind == "fence":
-                yield _Segment(opens if bare < 0 else bare, opens, end, "fence")
+                closes = end_at(text, opens, end)
+                yield _Segment(opens if bare < 0 else bare, opens, closes, "fence")
                 bare = -1
                 continue
             following = marks[i + 1][0] if i + 1 < len(marks) else len(text)
@@ -176,7 +179,7 @@ class SemanticChunker(Strategy):
             low = max(head, measure.fit(start, end, max(0, target - 2)))
             cut = -1
             if long:
-                far = measure.fit(start, end, target * 3 // 2)
+                far = measure.fit(start, end, target * 2)
                 cut = packer.choose(paragraph, low, far, end)
             if cut < 0:
                 cut = paragraph.first(text, low, end)
@@ -186,13 +189,13 @@ class SemanticChunker(Strategy):
     def _merge(self, packer: Packer, exempt: list[bool], floor: int, largest: int) -> None:
         """Let what is too short end the piece before it."""
         starts, ends, boundaries = packer.starts, packer.ends, packer.boundaries
-        size, out = packer.measure.size, 0
+        measure, out = packer.measure, 0
         for i, keep in enumerate(exempt):
             if (
                 out
                 and not keep
-                and size(starts[i], ends[i]) < floor
-                and size(starts[out - 1], ends[i]) <= largest
+                and fits(measure, starts[i], ends[i], floor - 1)
+                and fits(measure, starts[out - 1], ends[i], largest)
             ):
                 ends[out - 1] = ends[i]
             else:

@@ -9,7 +9,7 @@ from spanwise.chunks import Chunks
 from spanwise.cutting.clusters import is_border
 from spanwise.cutting.levels import SENTENCE_INSIDE, WORD, line_level, paragraph_level
 from spanwise.cutting.pack import Packer
-from spanwise.cutting.sizers import Measure, Sizer, bind, chars
+from spanwise.cutting.sizers import Measure, Sizer, bind, chars, fits
 from spanwise.cutting.spans import Spans, trim
 from spanwise.cutting.windows import Aim, Windows
 from spanwise.documents import Document
@@ -40,7 +40,12 @@ class ByText(Strategy):
     overlap: int | None = None
 
     def __post_init__(self) -> None:
-        limits(chunk_size=self.chunk_size, overlap=self.overlap, max_size=self.max_size)
+        limits(
+            chunk_size=self.chunk_size,
+            overlap=self.overlap,
+            max_size=self.max_size,
+            sizer=self.sizer,
+        )
 
     def positions(self, document: Document) -> Spans:
         """Where the cuts fall."""
@@ -71,7 +76,7 @@ def windowed(
 def cap_spans(text: str, measure: Measure, spans: Spans, max_size: int | None) -> Spans:
     """The spans, with every own part over ``max_size`` cut until it fits."""
     if max_size is None or all(
-        measure.size(start, end) <= max_size
+        fits(measure, start, end, max_size)
         for start, end in zip(spans.starts, spans.ends, strict=True)
     ):
         return spans
@@ -82,7 +87,7 @@ def cap_spans(text: str, measure: Measure, spans: Spans, max_size: int | None) -
     capped = cap_pieces(packer, below_line(text), max_size)
     starts = [
         start
-        if (start := shown_from.get(body, body)) == body or measure.size(start, end) <= max_size
+        if (start := shown_from.get(body, body)) == body or fits(measure, start, end, max_size)
         else body
         for body, end in zip(capped.starts, capped.ends, strict=True)
     ]
@@ -114,7 +119,12 @@ class ByRecord(Strategy):
                 f"separator={shown(self.separator)} is no string of one character or more; "
                 "give the text between two records, or use by_text for prose"
             )
-        limits(chunk_size=self.chunk_size, overlap=self.overlap, max_size=self.max_size)
+        limits(
+            chunk_size=self.chunk_size,
+            overlap=self.overlap,
+            max_size=self.max_size,
+            sizer=self.sizer,
+        )
 
     def positions(self, document: Document) -> Spans:
         """Where the cuts fall."""
@@ -127,10 +137,10 @@ class ByRecord(Strategy):
         first = new = 0
         while new < len(records):
             end = records[new][1]
-            while first < new and measure.size(records[first][0], end) > size:
+            while first < new and not fits(measure, records[first][0], end, size):
                 first += 1
             stop = new + 1
-            while stop < len(records) and measure.size(records[first][0], records[stop][1]) <= size:
+            while stop < len(records) and fits(measure, records[first][0], records[stop][1], size):
                 stop += 1
             out.starts.append(records[first][0])
             out.bodies.append(records[new][0])
@@ -160,7 +170,9 @@ def record_spans(text: str, separator: str) -> list[tuple[int, int]]:
         hi = len(text) if found < 0 else found
         at = hi + len(separator)
         start, end = trim(text, lo, hi)
-        if found >= 0 and not (is_border(text, end) and is_border(text, min(at, len(text)))):
+        if found >= 0 and not (
+            (start == end or is_border(text, end)) and is_border(text, min(at, len(text)))
+        ):
             continue
         if start < end:
             records.append((start, end))

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
 from spanwise.chunks import Chunks
-from spanwise.cutting.sizers import Sizer, bind, chars
+from spanwise.cutting.sizers import Sizer, bind, chars, fits
 from spanwise.cutting.spans import Spans
 from spanwise.documents import Document, Turn
 from spanwise.errors import OptionError
-from spanwise.splitters.base import Strategy, require
+from spanwise.splitters.base import Strategy, limits, require
 from spanwise.splitters.text import cap_spans
 
 __all__ = ["ByTurn", "by_turn", "chunk_turns"]
@@ -39,10 +40,14 @@ class ByTurn(Strategy):
     def __post_init__(self) -> None:
         # As in the reference, a size of 0 is one turn a chunk and a negative
         # overlap none: `chunk_turns` has no departures.
-        require("chunk_size", self.chunk_size, 0)
-        require("overlap_turns", max(0, self.overlap_turns), 0)
-        if self.max_size is not None:
-            require("max_size", self.max_size, 1)
+        limits(
+            chunk_size=self.chunk_size,
+            overlap=None,
+            max_size=self.max_size,
+            sizer=self.sizer,
+            least=0,
+        )
+        require("overlap_turns", self.overlap_turns, -sys.maxsize)
 
     def positions(self, document: Document) -> Spans:
         """Where the cuts fall."""
@@ -58,10 +63,10 @@ class ByTurn(Strategy):
         first = new = 0
         while new < len(turns):
             end = turns[new].end
-            while first < new and measure.size(turns[first].start, end) > size:
+            while first < new and not fits(measure, turns[first].start, end, size):
                 first += 1
             stop = new + 1
-            while stop < len(turns) and measure.size(turns[first].start, turns[stop].end) <= size:
+            while stop < len(turns) and fits(measure, turns[first].start, turns[stop].end, size):
                 stop += 1
             out.starts.append(turns[first].start)
             out.bodies.append(turns[new].start)

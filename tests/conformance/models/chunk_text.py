@@ -8,16 +8,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .cuts import (
-    borders,
-    ink_start,
-    ink_trim,
-    line_cuts,
-    overlap_from,
-    paragraph_cuts,
-    sentence_cuts,
-    word_cuts,
-)
+from spanwise.cutting.sentences import sentence_cuts
+
+from .cuts import borders, ink, ink_start, line_cuts, overlap_start, paragraph_cuts, word_cuts
 from .white import NONE, On, Refused, js_slice
 
 CHUNK_SIZE = 800
@@ -109,7 +102,7 @@ def resolve_overlap(overlap: int | None, chunk_size: int, *, on: On = NONE) -> i
 
 def windows(text: str, *, chunk_size: int, overlap: int, on: On = NONE) -> list[Window]:
     """Every step, also those whose slice turns out to hold nothing but white space."""
-    low, high = ink_trim(text, 0, len(text), on=on)
+    low, high = ink(text, 0, len(text), on)
     if low == high:
         return []
     if high - low <= chunk_size:
@@ -121,7 +114,7 @@ def windows(text: str, *, chunk_size: int, overlap: int, on: On = NONE) -> list[
         steps.append(Window(start, body, cut))
         if cut >= high:
             break
-        following = ink_start(text, cut, high, on=on)
+        following = ink_start(text, cut, high, on)
         behind = min(behind, following) if "clusters" in on else behind
         start = next_start(start, body, behind, overlap=overlap, on=on)
         body = following
@@ -154,13 +147,13 @@ def boundaries(text: str, start: int, end: int, *, on: On = NONE) -> dict[str, t
     """
     found = {}
     if "line-ends" in on:
-        blank = [cut for cut in paragraph_cuts(text) if start <= cut <= end - 2]
+        blank = [cut for cut in paragraph_cuts(text, on) if start <= cut <= end - 2]
     else:
         blank = [text.rfind("\n\n", start, end)]
     if "boundaries" in on:
-        ends = [cut for cut in sentence_cuts(text, start, end) if fine(text, cut, on=on)]
-        lines = [cut for cut in line_ends(text, on=on) if start <= cut < end]
-        spaces = [cut for cut in white(text, on=on) if start <= cut < end]
+        ends = [cut for cut in sentence_cuts(text, start, end) if cut in borders(text, on)]
+        lines = [cut for cut in line_cuts(text, on) if start <= cut < end]
+        spaces = [cut for cut in word_cuts(text, on) if start <= cut < end]
     else:
         dot = text.rfind(". ", start, end)
         ends = [dot + 1] if dot >= 0 else []
@@ -172,24 +165,6 @@ def boundaries(text: str, start: int, end: int, *, on: On = NONE) -> dict[str, t
     if ends:
         found["sentence"] = (ends[-1], ends[-1])
     return found
-
-
-def line_ends(text: str, *, on: On = NONE) -> list[int]:
-    if "line-ends" in on:
-        return list(line_cuts(text))
-    return [place for place, char in enumerate(text) if char == "\n"]
-
-
-def white(text: str, *, on: On = NONE) -> list[int]:
-    """The white characters at which a word may end."""
-    if "clusters" in on:
-        return list(word_cuts(text))
-    return [place for place, char in enumerate(text) if char.isspace()]
-
-
-def fine(text: str, cut: int, *, on: On = NONE) -> bool:
-    """Whether a cut may fall here."""
-    return "clusters" not in on or cut in borders(text)
 
 
 def ranks(found: dict[str, tuple[int, int]], *, on: On = NONE) -> list[str]:
@@ -209,17 +184,22 @@ def cut_anywhere(
 ) -> tuple[int, int]:
     """The window's end, where no boundary lies in the back half."""
     if "whole-words" in on:
-        spaces = [cut for cut in white(text, on=on) if max(start, body) < cut < end]
+        low = max(start, body)
+        spaces = [cut for cut in word_cuts(text, on) if low < cut < end]
         if spaces:
             return spaces[-1], spaces[-1] + 1
+        ends = [cut for cut in sentence_cuts(text, low + 1, end) if cut in borders(text, on)]
+        if ends and "boundaries" in on:
+            return ends[-1], ends[-1]
         # Overlap gives way to a word: the window goes on to the next border.
         if start < body:
             cut = next_space(text, max(end, body), high, on=on)
-            if cut - body <= chunk_size:
+            whole = cut < high or body == 0 or text[body - 1].isspace()
+            if whole and cut - body <= chunk_size:
                 return cut, cut + 1
     if "clusters" in on:
-        end = max((cut for cut in borders(text) if body < cut <= end), default=0) or min(
-            cut for cut in borders(text) if cut > body
+        end = max((cut for cut in borders(text, on) if body < cut <= end), default=0) or min(
+            cut for cut in borders(text, on) if cut > body
         )
     return end, end
 
@@ -228,7 +208,7 @@ def next_space(text: str, place: int, high: int, *, on: On = NONE) -> int:
     """The next white run behind a place, else the end."""
     runs = [
         cut
-        for cut in white(text, on=on)
+        for cut in word_cuts(text, on)
         if place < cut < high and (cut == place + 1 or not text[cut - 1].isspace())
     ]
     return runs[0] if runs else high
@@ -245,15 +225,15 @@ def window_passage(
     text: str, window: Window, *, chunk_size: int, overlap: int, on: On = NONE
 ) -> Passage | None:
     """The passage of one window, or None when the slice is empty."""
-    low, high = ink_trim(text, 0, len(text), on=on)
+    low, high = ink(text, 0, len(text), on)
     left, right = js_slice(high - low, window.start - low, window.cut - low)
-    start, end = ink_trim(text, low + left, low + right, on=on)
+    start, end = ink(text, low + left, low + right, on)
     if start == end:
         return None
     if "whole-words" in on:
         # A window that went on to the next word shows less from before.
-        start = ink_start(text, max(start, min(window.body, end - chunk_size)), end, on=on)
-    body = ink_start(text, max(start, min(window.body, end)), end, on=on)
+        start = ink_start(text, max(start, min(window.body, end - chunk_size)), end, on)
+    body = ink_start(text, max(start, min(window.body, end)), end, on)
     return Passage(start, body, end)
 
 
@@ -264,8 +244,9 @@ def with_overlap(
     if "word-overlap" not in on:
         return passages
     shown = passages[:1]
-    for before, passage in zip(passages, passages[1:], strict=False):
-        start = overlap_from(text, before.body, passage.body, overlap, passage.start)
+    for row, passage in enumerate(passages[1:]):
+        before = passages[row]
+        start = overlap_start(text, before.body, passage.body, overlap, passage.start, on)
         shown.append(passage._replace(start=start))
     return shown
 
@@ -281,8 +262,8 @@ def record_spans(text: str, separator: str, *, on: On = NONE) -> list[tuple[int,
         found = text.find(separator, place)
         stop = len(text) if found < 0 else found
         place = stop + len(separator)
-        record = ink_trim(text, start, stop, on=on)
-        if found >= 0 and not divides(text, record[1], place, on=on):
+        record = ink(text, start, stop, on)
+        if found >= 0 and not divides(text, record, place, on=on):
             continue
         if record[0] < record[1]:
             records.append(record)
@@ -290,9 +271,10 @@ def record_spans(text: str, separator: str, *, on: On = NONE) -> list[tuple[int,
     return records
 
 
-def divides(text: str, end: int, start: int, *, on: On = NONE) -> bool:
-    """Whether a separator between two records may be taken as one."""
-    return "clusters" not in on or {end, start} <= borders(text)
+def divides(text: str, record: tuple[int, int], following: int, *, on: On = NONE) -> bool:
+    """Whether a separator may be taken as one: no record begins or ends inside a cluster."""
+    start, end = record
+    return following in borders(text, on) and (start == end or end in borders(text, on))
 
 
 def record_groups(

@@ -7,8 +7,10 @@ holds what the reference would look at. A cut is the end of the unit before it.
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import pairwise
 
 from spanwise.cutting.clusters import clusters
+from spanwise.cutting.sentences import clause_cuts as our_clause_cuts
 from spanwise.cutting.sentences import sentence_cuts as our_sentence_cuts
 
 from .white import On, js_is_blank, js_is_space, js_skip
@@ -76,7 +78,7 @@ def paragraph_cuts(text: str, on: On) -> tuple[int, ...]:
     ends = line_ends(text, on)
     return tuple(
         start
-        for (start, end), (following, _) in zip(ends, ends[1:], strict=False)
+        for (start, end), (following, _) in pairwise(ends)
         if is_blank_line(text[end:following], on)
     )
 
@@ -93,6 +95,12 @@ def sentence_cuts(text: str, on: On) -> tuple[int, ...]:
             if text[place - 1] in ".!?" and js_is_space(text[place])
         ]
     return tuple(place for place in found if place in borders(text, on))
+
+
+@lru_cache(maxsize=16)
+def clause_cuts(text: str, on: On) -> tuple[int, ...]:
+    """As our clause rules say; no reference knows clauses."""
+    return tuple(cut for cut in our_clause_cuts(text, 0, len(text)) if cut in borders(text, on))
 
 
 @lru_cache(maxsize=16)
@@ -115,6 +123,7 @@ CUTS = {
     "paragraph": paragraph_cuts,
     "line": line_cuts,
     "sentence": sentence_cuts,
+    "clause": clause_cuts,
     "word": word_cuts,
     "cluster": cluster_cuts,
 }
@@ -158,7 +167,11 @@ def overlap_start(text: str, previous: int, body: int, overlap: int, earliest: i
     for place in range(first, body):
         if starts_word(text, place, on):
             return place
-    return next(place for place in range(first, body + 1) if place in borders(text, on))
+    allowed = borders(text, on)
+    if previous not in allowed:  # the own part before began inside a cluster that was cut
+        allowed = frozenset(clusters(text, previous, body))
+    border = next((place for place in range(first, body) if place in allowed), body)
+    return ink_start(text, border, body, on)
 
 
 def starts_word(text: str, place: int, on: On) -> bool:
@@ -166,3 +179,26 @@ def starts_word(text: str, place: int, on: On) -> bool:
     if place == 0 or place not in borders(text, on):
         return False
     return text[place - 1].isspace() and not text[place].isspace() and text[place] != "\ufeff"
+
+
+RUNT = 50
+
+
+def word_below(
+    text: str, start: int, head: int, high: int, size: int, on: On, most: int | None = None
+) -> int:
+    """Where the first word (or cluster) under a heading that fills the size ends, or -1.
+
+    It goes over the size by less than a runt, so that the heading is not alone.
+    """
+    if ink_end(text, start, head, on) - start > size:
+        return -1
+    limit = min(high, start + size + RUNT - 1)
+    if most is not None:
+        limit = min(limit, start + most)
+    if limit <= head:
+        return -1
+    cut = first_cut("word", text, head, min(limit + 1, high), on)
+    if cut > limit:
+        cut = last_cut("cluster", text, head, limit, on)
+    return cut if cut > head else -1

@@ -1,20 +1,23 @@
 """agentos `ChunkingEngine.chunk`, over runs of source places.
 
 `fixed` is the base (`windows.py`). `semantic`: sentences -> groups -> joined -> fixed when over
-twice the size. `hierarchical` and `layout` are in `sections.py`.
+twice the size. `hierarchical` is in `titles.py`, `layout` in `layout.py`.
 """
 
 from __future__ import annotations
 
 import math
 
+from .cuts import ink, paragraph_cuts, sentence_cuts
+from .layout import by_layout
 from .pieces import Chunk, fixed_chunks
-from .runs import Run, Runs, runs_join, runs_length, runs_text
-from .sections import by_layout, by_title
-from .white import NONE, On, js_skip, js_trim
-from .windows import Sizes
+from .runs import Run, Runs, runs_join, runs_length, runs_slice, runs_text
+from .titles import by_title
+from .white import NONE, On, Refused, js_skip
+from .windows import Prose, Sizes
 
 SIMILARITY = 0.3
+PROSE = Prose(("sentence", "word"))
 
 
 def engine_chunks(
@@ -22,11 +25,13 @@ def engine_chunks(
     *,
     strategy: str,
     chunk_size: int = 512,
-    chunk_overlap: int = 64,
+    chunk_overlap: int | None = None,
     embed: str | None = None,
     on: On = NONE,
 ) -> list[Chunk]:
-    sizes = Sizes(chunk_size, chunk_overlap)
+    if "refused" in on:
+        check(chunk_size, chunk_overlap)
+    sizes = Sizes(chunk_size, usual_overlap(chunk_size, chunk_overlap, on=on))
     if strategy == "fixed" or (strategy == "semantic" and embed is None):
         return by_size(text, sizes, on=on)
     if strategy == "semantic":
@@ -38,9 +43,28 @@ def engine_chunks(
     raise ValueError(f"unknown strategy: {strategy!r}")
 
 
+def check(chunk_size: int, chunk_overlap: int | None) -> None:
+    """Our code refuses sizes below 1 and overlap that is negative or no smaller than the size."""
+    if chunk_size < 1 or (chunk_overlap is not None and not 0 <= chunk_overlap < chunk_size):
+        raise Refused
+
+
+def usual_overlap(chunk_size: int, chunk_overlap: int | None, *, on: On = NONE) -> int:
+    """The overlap given, or 64; an eighth of a smaller size."""
+    if chunk_overlap is not None:
+        return chunk_overlap
+    return min(64, chunk_size * 64 // 512) if "small-sizes" in on else 64
+
+
 def chunk_content(text: str, chunk: Chunk) -> str:
     """The reference's content of a chunk."""
     return runs_text(text, chunk.runs)
+
+
+def own_range(chunk: Chunk) -> tuple[int, int]:
+    """From the first place of a chunk's own text to the last."""
+    own = runs_slice(chunk.runs, chunk.body, runs_length(chunk.runs))
+    return (own[0].start, own[-1].end) if own else (chunk.runs[-1].end, chunk.runs[-1].end)
 
 
 # Fixed.
@@ -56,16 +80,21 @@ def by_size(text: str, sizes: Sizes, *, on: On = NONE) -> list[Chunk]:
 def by_similarity(text: str, sizes: Sizes, *, on: On = NONE) -> list[Chunk]:
     """Neighbouring sentences together while they are alike."""
     found = sentences(text, on=on)
-    if len(found) <= 1:
+    if is_whole(found, on=on):
         return [Chunk((sentence,)) for sentence in found]
     chunks: list[Chunk] = []
     for group in groups(text, found, on=on):
         runs = join_sentences(group, on=on)
         if is_too_long(runs, sizes, on=on):
-            chunks.extend(fixed_chunks(text, runs, sizes, on=on))
+            chunks.extend(fixed_chunks(text, runs, sizes, PROSE, on=on))
         else:
             chunks.append(Chunk(runs))
     return chunks
+
+
+def is_whole(found: list[Run], *, on: On = NONE) -> bool:
+    """One sentence is one chunk, whatever its length."""
+    return not found or (len(found) == 1 and "cut-long" not in on)
 
 
 def sentences(text: str, *, on: On = NONE) -> list[Run]:
@@ -73,7 +102,7 @@ def sentences(text: str, *, on: On = NONE) -> list[Run]:
     found: list[Run] = []
     start = 0
     for gap_start, gap_end in [*sentence_gaps(text, on=on), (len(text), len(text))]:
-        left, right = js_trim(text, start, gap_start)
+        left, right = ink(text, start, gap_start, on)
         if left < right:
             found.append(Run(left, right))
         start = gap_end
@@ -81,6 +110,10 @@ def sentences(text: str, *, on: On = NONE) -> list[Run]:
 
 
 def sentence_gaps(text: str, *, on: On = NONE) -> list[tuple[int, int]]:
+    """The white space between sentences; with `boundaries`, our ends and those of paragraphs."""
+    if "boundaries" in on:
+        ends = {*sentence_cuts(text, on), *paragraph_cuts(text, on)}
+        return [(end, end) for end in sorted(ends)]
     gaps: list[tuple[int, int]] = []
     place = 1
     while place < len(text):
@@ -108,7 +141,9 @@ def groups(text: str, found: list[Run], *, on: On = NONE) -> list[list[Run]]:
 
 
 def join_sentences(group: list[Run], *, on: On = NONE) -> Runs:
-    """One space between, whatever stood there."""
+    """One space between, whatever stood there, or the slice from the first to the last."""
+    if "slices" in on:
+        return (Run(group[0].start, group[-1].end),)
     runs: Runs = (group[0],)
     for run in group[1:]:
         runs = runs_join(runs, " ", (run,))

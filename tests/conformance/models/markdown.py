@@ -1,6 +1,6 @@
-"""What the agentos models take from our Markdown scanner once `commonmark` is on.
+"""Headings, fences and tables: what our scanner finds once `commonmark` is on, and what follows.
 
-The scanner has its own tests (`test_commonmark.py`), so both sides may use it.
+The scanner has its own tests (`test_commonmark.py`), so the models may use it.
 """
 
 from __future__ import annotations
@@ -15,15 +15,21 @@ from .white import On
 
 
 class Heading(NamedTuple):
-    """Its lines `start..end` (without the last line end), its label, its level."""
+    """Its lines `start..end` (without the last line end), where its label lies, its level."""
 
     start: int
     end: int
-    label: str
+    label_start: int
+    label_end: int
     level: int
 
 
+Headings = tuple[Heading, ...]
+
+
 class Atom(NamedTuple):
+    """A fence or a table, in whole lines without the last line end."""
+
     start: int
     end: int
     kind: str
@@ -36,7 +42,7 @@ def front_end(text: str) -> int:
 
 
 @lru_cache(maxsize=16)
-def headings(text: str) -> tuple[Heading, ...]:
+def scan_headings(text: str) -> Headings:
     found = scan(text)
     rows = zip(
         found.heading_starts,
@@ -46,47 +52,50 @@ def headings(text: str) -> tuple[Heading, ...]:
         found.heading_levels,
         strict=True,
     )
-    return tuple(
-        Heading(start, end, one_line(text[title_start:title_end]), level)
-        for start, end, title_start, title_end, level in rows
-    )
-
-
-def one_line(title: str) -> str:
-    return " ".join(title.split()) if "\n" in title or "\r" in title else title
+    return tuple(Heading(*row) for row in rows)
 
 
 @lru_cache(maxsize=16)
-def atoms(text: str, kinds: tuple[str, ...]) -> tuple[Atom, ...]:
+def scan_atoms(text: str) -> tuple[Atom, ...]:
     found = scan(text)
     rows = zip(found.atom_starts, found.atom_ends, found.atom_kinds, strict=True)
-    return tuple(Atom(start, end, kind) for start, end, kind in rows if kind in kinds)
+    return tuple(Atom(*row) for row in rows if row[2] != "html")
 
 
-def governing(text: str, body: int, end: int, on: On) -> str | None:
-    """The label of the last heading above the first character that is in no heading."""
-    above = [heading for heading in headings(text) if heading.start <= body]
+def label_of(text: str, heading: Heading) -> str:
+    """A label of several lines becomes one line."""
+    label = text[heading.label_start : heading.label_end]
+    return " ".join(label.split()) if "\n" in label or "\r" in label else label
+
+
+def is_bare(text: str, heading: Heading, following: int, on: On) -> bool:
+    """Whether nothing but white space lies between a heading and a place after it."""
+    return ink_start(text, heading.end, following, on) == following
+
+
+def governing(text: str, headings: Headings, body: int, end: int, on: On) -> Heading | None:
+    """The last heading above the first character of an own part that is in no heading."""
+    above = [heading for heading in headings if heading.start <= body]
     while above and body < above[-1].end:
-        following = ink_start(text, above[-1].end, end, on)
-        if following >= end:
+        body = ink_start(text, above[-1].end, end, on)
+        if body >= end:
             break
-        body = following
-        above = [heading for heading in headings(text) if heading.start <= body]
-    return above[-1].label if above else None
+        above = [heading for heading in headings if heading.start <= body]
+    return above[-1] if above else None
 
 
-def below_headings(text: str, body: int, end: int, on: On) -> int:
+def below_headings(text: str, headings: Headings, body: int, end: int, on: On) -> int:
     """Where the text under the headings at `body` begins; `body` when there are none."""
-    for heading in headings(text):
+    for heading in headings:
         if heading.start <= body < heading.end:
             body = ink_start(text, heading.end, end, on)
     return body
 
 
-def with_heading(text: str, start: int, cut: int, on: On) -> int:
+def before_headings(text: str, headings: Headings, start: int, cut: int, on: On) -> int:
     """The cut, moved before the headings that it would part from the text below them."""
-    for heading in reversed(headings(text)):
-        ends = ink_end(text, heading.start, heading.end, on)
-        if ink_end(text, start, cut, on) == ends > heading.start:
+    for heading in reversed(headings):
+        end = ink_end(text, heading.start, heading.end, on)
+        if start < cut and ink_end(text, start, cut, on) == end:
             cut = heading.start
     return cut

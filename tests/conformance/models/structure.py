@@ -1,31 +1,22 @@
 """agentos `SemanticChunker`, over runs of source places.
 
-`segments` (by lines) -> `split_long` (paragraphs, sentences, fixed) -> `merge_short` ->
-`with_overlap`. The source is the text and one LF more, which the reference writes back; a place
-past the text's end is that LF.
+`segments` (stretches between headings and fences, gathered at blank lines) -> `split_long`
+(`long_parts.py`) -> `merge_short` -> `with_overlap`. The source is the text and one LF more, which
+the reference writes back; a place past the text's end is that LF.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+from .cuts import ink, ink_start, is_blank_line, line_ends, overlap_start
+from .long_parts import best_cut, cap, code_inside, split_lines, split_long
+from .markdown import front_end, scan_atoms, scan_headings
+from .parts import Part, Sizes, trimmed
 from .runs import Run, Runs, runs_join, runs_length, runs_slice, runs_text
-from .white import NONE, Hang, On, js_is_blank, js_is_space, js_trim
+from .white import NONE, On, Refused, js_is_blank, js_is_space, js_trim
 
-
-class Sizes(NamedTuple):
-    target_size: int
-    max_size: int
-    min_size: int
-    overlap: int
-
-
-class Part(NamedTuple):
-    """A chunk's own text, the place the reference gives it, its kind."""
-
-    runs: Runs
-    offset: int
-    kind: str
+LONG = 8
 
 
 class Chunk(NamedTuple):
@@ -40,32 +31,57 @@ class Chunk(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line `start..end` of the source; `end` is past its LF."""
+    """A line `start..stop` of the source; `end` is past its line end."""
+
+    start: int
+    stop: int
+    end: int
+
+
+class Mark(NamedTuple):
+    """A heading's or a code block's lines; `after` is past the last line end."""
 
     start: int
     end: int
+    after: int
+    kind: str
+    closed: bool = True
+
+
+class Stretch(NamedTuple):
+    """What lies between hard boundaries; the text below its headings begins at `head`."""
+
+    start: int
+    head: int
+    end: int
+    kind: str
 
 
 def semantic_chunks(
     text: str,
     *,
     target_size: int = 1000,
-    max_size: int = 2000,
-    min_size: int = 200,
-    overlap: int = 100,
+    max_size: int | None = None,
+    min_size: int | None = None,
+    overlap: int | None = None,
     preserve_code_blocks: bool = True,
     respect_headings: bool = True,
     on: On = NONE,
 ) -> list[Chunk]:
+    if "refused" in on:
+        check(target_size, max_size, min_size, overlap)
     if js_is_blank(text):
         return []
     source = text + "\n"
-    sizes = Sizes(target_size, max_size, min_size, overlap)
-    parts = segments(
+    sizes = resolve(target_size, max_size, min_size, overlap, on=on)
+    parts = front_parts(source, sizes, on=on)
+    parts += segments(
         source, sizes, code_blocks=preserve_code_blocks, headings=respect_headings, on=on
     )
     parts = [small for part in parts for small in split_long(source, part, sizes, on=on)]
     parts = merge_short(source, parts, sizes, on=on)
+    if max_size is not None:
+        parts = cap(source, parts, sizes, on=on)
     return with_overlap(source, parts, sizes, on=on)
 
 
@@ -74,86 +90,128 @@ def chunk_text(text: str, chunk: Chunk) -> str:
     return runs_text(text + "\n", (*chunk.lead, *chunk.runs))
 
 
-# By lines.
+# Options.
 
 
-def lines(source: str) -> list[Line]:
-    """Lines end at LF alone."""
+def check(
+    target_size: int, max_size: int | None, min_size: int | None, overlap: int | None
+) -> None:
+    """Our code refuses sizes below 1, overlap not below the target, a floor not below the most."""
+    largest = 2 * target_size if max_size is None else max_size
+    if (
+        min(target_size, largest) < 1
+        or (overlap is not None and not 0 <= overlap < target_size)
+        or (min_size is not None and not 0 <= min_size < largest)
+    ):
+        raise Refused
+
+
+def resolve(
+    target: int, largest: int | None, least: int | None, overlap: int | None, *, on: On
+) -> Sizes:
+    """What is not given: 2000, 200 and 100, or in proportion to the target.
+
+    With `cap-whole`, room for the overlap is kept within the largest size.
+    """
+    small = "small-sizes" in on
+    if overlap is None:
+        overlap = min(100, target // 10) if small else 100
+    if largest is None:
+        largest = 2 * target if small else 2000
+    if "cap-whole" in on:
+        target = min(target, largest - min(overlap, largest // 4))
+    if least is None:
+        least = min(200, target // 5) if small else 200
+    return Sizes(target, largest, least, overlap)
+
+
+# Hard boundaries.
+
+
+def lines(source: str, *, on: On) -> list[Line]:
+    """Lines end at LF alone, or at CRLF and CR too."""
     found: list[Line] = []
     start = 0
-    while start < len(source):
-        end = source.index("\n", start) + 1
-        found.append(Line(start, end))
+    for stop, end in line_ends(source, on):
+        found.append(Line(start, stop, end))
         start = end
     return found
 
 
-class Gather:
-    """What the line pass holds: the open segment and the open code block, as ranges."""
-
-    def __init__(self, source: str) -> None:
-        self.source = source
-        self.parts: list[Part] = []
-        self.start = self.end = 0
-        self.kind = "paragraph"
-        self.block_start: int | None = None
-
-    def holds_text(self) -> bool:
-        return not js_is_blank(self.source[self.start : self.end])
-
-    def flush(self) -> None:
-        """The segment becomes a part unless it is blank; it stays open."""
-        if self.holds_text():
-            self.parts.append(Part((Run(self.start, self.end),), self.start, self.kind))
-
-    def reset(self, start: int, kind: str = "paragraph") -> None:
-        self.start = self.end = start
-        self.kind = kind
-
-    def emit_block(self, end: int) -> None:
-        assert self.block_start is not None
-        self.parts.append(Part((Run(self.block_start, end),), self.block_start, "code-block"))
-        self.block_start = None
+def front_parts(source: str, sizes: Sizes, *, on: On) -> list[Part]:
+    """Front matter is a block of its own, packed from its lines."""
+    if "commonmark" not in on:
+        return []
+    start, end = ink(source, 0, front_end(source[:-1]), on)
+    if start == end:
+        return []
+    return split_lines(source, Part((Run(start, end),), start, "front"), sizes, on=on)
 
 
 def segments(
     source: str, sizes: Sizes, *, code_blocks: bool, headings: bool, on: On = NONE
 ) -> list[Part]:
     """Code blocks, headings with what follows, paragraphs gathered to the target."""
-    gather = Gather(source)
-    found = lines(source)
-    for line in found:
-        if code_blocks and is_fence(source, line, gather.block_start, on=on):
-            take_fence(gather, line, on=on)
-        elif gather.block_start is not None:
-            continue
-        elif headings and is_heading(source, line, on=on):
-            gather.flush()
-            gather.reset(line.start, "heading")
-            gather.end = line.end
-        elif ends_segment(gather, line, sizes, on=on):
-            gather.flush()
-            gather.reset(line.end)
-        else:
-            gather.end = line.end
-    close_gather(gather, len(source), on=on)
-    return gather.parts
+    marks = find_marks(source, code_blocks=code_blocks, headings=headings, on=on)
+    parts: list[Part] = []
+    still: list[Part] = []
+    for stretch in stretches(source, marks, on=on):
+        if stretch.kind == "code-block":
+            run = Run(stretch.start, stretch.end)
+            parts.append(Part((run,), stretch.start, "code-block", stretch.head))
+            again, still = still, []
+        elif stretch.start < stretch.end:
+            found, is_open = gathered(source, stretch, sizes, on=on)
+            found = [part for part in found if not js_is_blank(runs_text(source, part.runs))]
+            parts.extend(found)
+            still = found[-1:] if is_open else []
+    if marks and not marks[-1].closed and "once" not in on:
+        # What was still gathering when the last block opened comes out once more.
+        parts.extend(again)
+    return parts
 
 
-def is_fence(source: str, line: Line, opened: int | None, *, on: On = NONE) -> bool:
+def find_marks(source: str, *, code_blocks: bool, headings: bool, on: On) -> list[Mark]:
+    """The headings and code blocks, by lines or as our scanner finds them."""
+    if "commonmark" in on:
+        return scanned_marks(source, code_blocks=code_blocks, headings=headings, on=on)
+    marks: list[Mark] = []
+    opened: int | None = None
+    for line in lines(source, on=on):
+        if code_blocks and is_fence(source, line, on=on):
+            if opened is not None:
+                marks.append(Mark(opened, line.stop, line.end, "code-block"))
+            opened = line.start if opened is None else None
+        elif opened is None and headings and is_heading(source, line, on=on):
+            marks.append(Mark(line.start, line.end, line.end, "heading"))
+    if opened is not None:
+        marks.append(Mark(opened, len(source), len(source), "code-block", closed=False))
+    return marks
+
+
+def scanned_marks(source: str, *, code_blocks: bool, headings: bool, on: On) -> list[Mark]:
+    text = source[:-1]
+    ranges: list[tuple[int, int, str]] = []
+    if headings:
+        ranges += [(heading.start, heading.end, "heading") for heading in scan_headings(text)]
+    if code_blocks:
+        ranges += [
+            (atom.start, atom.end, "code-block")
+            for atom in scan_atoms(text)
+            if atom.kind == "fence"
+        ]
+    found = lines(source, on=on)
+    return [
+        Mark(start, end, next(line.end for line in found if line.end > end), kind, closed)
+        for start, end, kind in sorted(ranges)
+        for closed in [kind == "heading" or code_inside(text, start, end, on=on)[1] <= end]
+    ]
+
+
+def is_fence(source: str, line: Line, *, on: On = NONE) -> bool:
     """Three backticks after white space, whatever follows; the same line opens and closes."""
     start, end = js_trim(source, line.start, line.end)
     return source[start:end].startswith("```")
-
-
-def take_fence(gather: Gather, line: Line, *, on: On = NONE) -> None:
-    """Opening keeps the gathered text; closing drops it (and the block's last LF)."""
-    if gather.block_start is None:
-        gather.flush()
-        gather.block_start = line.start
-        return
-    gather.emit_block(line.end - 1)
-    gather.reset(line.end)
 
 
 def is_heading(source: str, line: Line, *, on: On = NONE) -> bool:
@@ -161,175 +219,94 @@ def is_heading(source: str, line: Line, *, on: On = NONE) -> bool:
     after = line.start
     while source[after] == "#":
         after += 1
-    return 1 <= after - line.start <= 6 and after < line.end - 1 and js_is_space(source[after])
+    return 1 <= after - line.start <= 6 and after < line.stop and js_is_space(source[after])
 
 
-def ends_segment(gather: Gather, line: Line, sizes: Sizes, *, on: On = NONE) -> bool:
-    """A blank line, once the segment holds something and reaches the target."""
-    if not js_is_blank(gather.source[line.start : line.end]) or not gather.holds_text():
+def stretches(source: str, marks: list[Mark], *, on: On) -> list[Stretch]:
+    """Text, headings with what follows them, code blocks; with `bare`, bare headings join."""
+    start = front_end(source[:-1]) if "commonmark" in on else 0
+    followings = [*(mark.start for mark in marks), len(source)]
+    found = [Stretch(start, start, followings[0], "paragraph")]
+    bare = -1
+    for mark, following in zip(marks, followings[1:], strict=True):
+        opens = mark.start if bare < 0 else bare
+        head = ink_start(source, mark.end, following, on)
+        if mark.kind == "code-block":
+            found.append(Stretch(opens, mark.start, mark.end, "code-block"))
+            found.append(Stretch(mark.after, mark.after, following, "paragraph"))
+            bare = -1
+        elif "bare" in on and head == following < len(source):
+            bare = opens
+        else:
+            found.append(Stretch(opens, head, following, "heading"))
+            bare = -1
+    return [trimmed_stretch(source, stretch, on=on) for stretch in found]
+
+
+def trimmed_stretch(source: str, stretch: Stretch, *, on: On) -> Stretch:
+    """With `slices`, without the white space at both ends."""
+    if "slices" not in on:
+        return stretch
+    start, end = ink(source, stretch.start, stretch.end, on)
+    head = ink_start(source, min(max(start, stretch.head), end), end, on)
+    return stretch._replace(start=start, head=head, end=end)
+
+
+# Gathering.
+
+
+def gathered(source: str, stretch: Stretch, sizes: Sizes, *, on: On) -> tuple[list[Part], bool]:
+    """The parts of a stretch, only the first a heading, and whether the last still gathers."""
+    parts: list[Part] = []
+    start, head, kind = stretch.start, stretch.head, stretch.kind
+    long = stretch.end - stretch.start > LONG * sizes.target_size
+    is_open = False
+    while start < stretch.end:
+        end, following = gather(source, start, head, stretch.end, long, sizes, on=on)
+        is_open = end == stretch.end
+        parts.append(trimmed(source, Part((Run(start, end),), start, kind, head), on=on))
+        start = head = following
+        if "slices" in on:
+            start = head = ink_start(source, following, stretch.end, on)
+        kind = "paragraph"
+    return parts, is_open
+
+
+def gather(
+    source: str, start: int, head: int, high: int, long: bool, sizes: Sizes, *, on: On
+) -> tuple[int, int]:
+    """Where the part from `start` ends and what comes after the blank line begins."""
+    if long and "local" in on:
+        least = max(head, start + max(0, sizes.target_size - 2))
+        most = min(high, start + sizes.target_size * 2)
+        cut = best_cut(source[:-1], "paragraph", least, most, high, sizes, on=on)
+        if cut >= 0:
+            return cut, cut
+    end = start
+    for line in lines(source, on=on):
+        if start < line.end and line.start < high:
+            if ends_part(source, start, head, end, line, sizes, on=on):
+                return end, line.end
+            end = min(line.end, high)
+    return end, high
+
+
+def ends_part(
+    source: str, start: int, head: int, end: int, line: Line, sizes: Sizes, *, on: On
+) -> bool:
+    """A blank line, once the part holds something and reaches the target."""
+    if not is_blank_line(source[line.start : line.end], on) or js_is_blank(source[start:end]):
         return False
-    return gather.end - gather.start >= sizes.target_size
+    if "bare" in on and line.start <= head:
+        return False
+    if "line-ends" in on:
+        end = last_stop(source, line, on=on) + 1
+    return end - start >= sizes.target_size
 
 
-def close_gather(gather: Gather, end: int, *, on: On = NONE) -> None:
-    """An open block first, then the gathered text, even if it was flushed when it opened."""
-    if gather.block_start is not None:
-        gather.emit_block(end)
-    gather.flush()
-
-
-# Splitting what is too long.
-
-
-def split_long(source: str, part: Part, sizes: Sizes, *, on: On = NONE) -> list[Part]:
-    """At blank lines, else at sentence ends, else by count."""
-    if runs_length(part.runs) <= sizes.max_size:
-        return [part]
-    units = paragraph_units(source, part.runs, on=on)
-    if len(units) <= 1:
-        return split_sentences(source, part, sizes, on=on)
-    done: list[Part] = []
-    for small in pack_units(source, units, part.offset, "\n\n", "paragraph", sizes, on=on):
-        if runs_length(small.runs) > sizes.max_size:
-            done.extend(split_sentences(source, small, sizes, on=on))
-        else:
-            done.append(small)
-    return done
-
-
-def split_sentences(source: str, part: Part, sizes: Sizes, *, on: On = NONE) -> list[Part]:
-    units = sentence_units(source, part.runs, on=on)
-    if len(units) <= 1:
-        return split_fixed(source, part, sizes, on=on)
-    done: list[Part] = []
-    for small in pack_units(source, units, part.offset, " ", "sentence", sizes, on=on):
-        if runs_length(small.runs) > sizes.max_size:
-            done.extend(split_fixed(source, small, sizes, on=on))
-        else:
-            done.append(small)
-    return done
-
-
-def pack_units(
-    source: str, units: list[Runs], offset: int, joiner: str, kind: str, sizes: Sizes, *, on: On
-) -> list[Part]:
-    """Units joined while they fit the target; blank parts are dropped.
-
-    The next part's place is reckoned as if one joiner had stood between the units.
-    """
-    done: list[Part] = []
-    packed: Runs = ()
-    for unit in units:
-        length = runs_length(packed)
-        if not length:
-            packed = unit
-        elif packs(length, len(joiner), runs_length(unit), sizes, on=on):
-            packed = runs_join(packed, joiner, unit)
-        else:
-            done.append(Part(packed, offset, kind))
-            offset += length + len(joiner)
-            packed = unit
-    done.append(Part(packed, offset, kind))
-    return [part for part in done if not js_is_blank(runs_text(source, part.runs))]
-
-
-def packs(length: int, joiner_length: int, added: int, sizes: Sizes, *, on: On = NONE) -> bool:
-    return length + joiner_length + added <= sizes.target_size
-
-
-def paragraph_units(source: str, runs: Runs, *, on: On = NONE) -> list[Runs]:
-    """Between LF, white space, LF, as long as it goes."""
-    return between(runs, blank_gaps(runs_text(source, runs), on=on))
-
-
-def sentence_units(source: str, runs: Runs, *, on: On = NONE) -> list[Runs]:
-    """Between stretches of white space that follow a sentence mark."""
-    return between(runs, sentence_gaps(runs_text(source, runs), on=on))
-
-
-def between(runs: Runs, gaps: list[tuple[int, int]]) -> list[Runs]:
-    """What lies between the gaps, empty units included."""
-    found: list[Runs] = []
-    start = 0
-    for gap_start, gap_end in gaps:
-        found.append(runs_slice(runs, start, gap_start))
-        start = gap_end
-    return [*found, runs_slice(runs, start, runs_length(runs))]
-
-
-def white_stretches(text: str) -> list[tuple[int, int]]:
-    """Every longest stretch of white space."""
-    found: list[tuple[int, int]] = []
-    place = 0
-    while place < len(text):
-        end = place
-        while end < len(text) and js_is_space(text[end]):
-            end += 1
-        if end > place:
-            found.append((place, end))
-        place = max(end, place + 1)
-    return found
-
-
-def blank_gaps(text: str, *, on: On = NONE) -> list[tuple[int, int]]:
-    """In each stretch of white space, from its first LF to its last, when they are two."""
-    gaps: list[tuple[int, int]] = []
-    for start, end in white_stretches(text):
-        first, last = text.find("\n", start, end), text.rfind("\n", start, end)
-        if first < last:
-            gaps.append((first, last + 1))
-    return gaps
-
-
-def sentence_gaps(text: str, *, on: On = NONE) -> list[tuple[int, int]]:
-    return [
-        (start, end)
-        for start, end in white_stretches(text)
-        if start > 0 and is_sentence_mark(text[start - 1], on=on)
-    ]
-
-
-def is_sentence_mark(char: str, *, on: On = NONE) -> bool:
-    return char in ".!?"
-
-
-def split_fixed(source: str, part: Part, sizes: Sizes, *, on: On = NONE) -> list[Part]:
-    """Every `target_size` characters; pieces are trimmed but their place is not moved."""
-    text = runs_text(source, part.runs)
-    done: list[Part] = []
-    start = 0
-    while start < len(text):
-        end = fixed_cut(text, start, sizes, on=on)
-        left, right = js_trim(text, start, end)
-        if left < right:
-            runs = runs_slice(part.runs, left, right)
-            done.append(Part(runs, fixed_offset(part, start, left, on=on), "fixed"))
-        following = fixed_next(text, end, on=on)
-        if following <= start:
-            raise Hang("the fixed split does not move on")
-        start = following
-    return done
-
-
-def fixed_cut(text: str, start: int, sizes: Sizes, *, on: On = NONE) -> int:
-    """The target, moved back to the last U+0020 that is far enough in."""
-    end = min(start + sizes.target_size, len(text))
-    if end >= len(text):
-        return len(text)
-    space = text.rfind(" ", 0, max(end, 0) + 1)
-    return space if space > start + sizes.min_size else end
-
-
-def fixed_next(text: str, end: int, *, on: On = NONE) -> int:
-    """Spaces alone are skipped."""
-    while end < len(text) and text[end] == " ":
-        end += 1
-    return end
-
-
-def fixed_offset(part: Part, start: int, trimmed: int, *, on: On = NONE) -> int:
-    """The place before the piece was trimmed."""
-    return part.offset + start
+def last_stop(source: str, line: Line, *, on: On) -> int:
+    """Where the line before one stops: any line end counts as one character."""
+    return max(other.stop for other in lines(source, on=on) if other.end <= line.start)
 
 
 # Merging and overlap.
@@ -339,19 +316,32 @@ def merge_short(source: str, parts: list[Part], sizes: Sizes, *, on: On = NONE) 
     """A short part is put after the one before, with a blank line between."""
     merged: list[Part] = []
     for part in parts:
-        if merged and is_short(source, part, sizes, on=on):
-            runs = runs_join(merged[-1].runs, "\n\n", part.runs)
-            merged[-1] = merged[-1]._replace(runs=runs)
+        if merged and is_short(source, part, sizes, on=on) and joins(merged[-1], part, sizes, on):
+            merged[-1] = merged[-1]._replace(runs=joined(merged[-1].runs, part.runs, on))
         else:
             merged.append(part)
     return merged
 
 
+def joins(left: Part, right: Part, sizes: Sizes, on: On) -> bool:
+    """Whatever the length, or within the largest size."""
+    whole = runs_length(joined(left.runs, right.runs, on))
+    return "cap-whole" not in on or whole <= sizes.max_size
+
+
+def joined(left: Runs, right: Runs, on: On) -> Runs:
+    """With a blank line between, or the slice of both."""
+    if "slices" in on and left[-1].end <= right[0].start:
+        return (Run(left[0].start, right[-1].end),)
+    return runs_join(left, "\n\n", right)
+
+
 def is_short(source: str, part: Part, sizes: Sizes, *, on: On = NONE) -> bool:
-    """White space aside, below the least size; headings and code blocks never are."""
-    if part.kind in ("heading", "code-block"):
+    """White space aside, below the least size; headings, code and front matter never are."""
+    if part.kind in ("heading", "code-block", "front"):
         return False
-    start, end = js_trim(text := runs_text(source, part.runs), 0, len(text))
+    text = runs_text(source, part.runs)
+    start, end = ink(text, 0, len(text), on) if "slices" not in on else (0, len(text))
     return end - start < sizes.min_size
 
 
@@ -365,11 +355,16 @@ def with_overlap(source: str, parts: list[Part], sizes: Sizes, *, on: On = NONE)
     return chunks
 
 
-def overlap_runs(
-    source: str, previous: Part, part: Part, sizes: Sizes, *, on: On = NONE
-) -> Runs:
-    """The last `overlap` characters, wherever that is."""
+def overlap_runs(source: str, previous: Part, part: Part, sizes: Sizes, *, on: On = NONE) -> Runs:
+    """The last `overlap` characters, wherever that is; with `slices`, the text right before."""
     if sizes.overlap <= 0:
         return ()
-    length = runs_length(previous.runs)
-    return runs_slice(previous.runs, length - sizes.overlap, length)
+    if "slices" not in on:
+        length = runs_length(previous.runs)
+        return runs_slice(previous.runs, length - sizes.overlap, length)
+    before, body, end = previous.runs[0].start, part.runs[0].start, part.runs[-1].end
+    earliest = max(before, end - sizes.max_size) if "cap-whole" in on else before
+    if "commonmark" in on:
+        earliest = max(earliest, front_end(source[:-1]))
+    start = overlap_start(source[:-1], before, body, sizes.overlap, min(earliest, body), on)
+    return (Run(start, body),) if start < body else ()

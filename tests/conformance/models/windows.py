@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .cuts import borders, cuts_between, ink, ink_end, ink_start, last_cut, overlap_start
-from .markdown import below_headings, with_heading
-from .white import Hang, On, js_skip, js_trim
+from .cuts import borders, cuts_between, ink, ink_start, last_cut, overlap_start, word_below
+from .markdown import Headings, before_headings, below_headings
+from .white import Hang, On
 
 
 class Sizes(NamedTuple):
@@ -18,10 +18,10 @@ class Sizes(NamedTuple):
 
 
 class Prose(NamedTuple):
-    """The boundaries that `order` prefers in the back half, and whether there are headings."""
+    """The boundaries that `order` prefers in the back half, and the headings not to part."""
 
     levels: tuple[str, ...] = ("word",)
-    headed: bool = False
+    headings: Headings = ()
 
 
 PLAIN = Prose()
@@ -69,25 +69,30 @@ def window_cut(
     end = start + sizes.chunk_size
     if end >= high:
         return high
-    floor = least_cut(text, start, body, end, high, prose, on=on)
+    floor = least_cut(text, start, body, high, prose, on=on)
+    if floor >= end and body < floor:
+        place = word_below(text, body, floor, high, sizes.chunk_size, on)
+        if place > body:
+            return place
+        floor = body
     place = strongest(text, floor, start, end, sizes, prose, on=on)
     if place < 0:
         place = last_word(text, floor, end, prose, on=on)
+    if place < 0 and "order" in on and "sentence" in prose.levels:
+        place = last_sentence(text, floor, end, prose, on=on)
     if place < 0 and "whole-words" in on and start < body:
         place = following_word(text, max(floor, end), body, high, sizes, on=on)
     return place if place >= 0 else hard_cut(text, floor, end, on=on)
 
 
-def least_cut(
-    text: str, start: int, body: int, end: int, high: int, prose: Prose, *, on: On
-) -> int:
-    """The place a cut must lie after: the window's start, or where it says something new."""
+def least_cut(text: str, start: int, body: int, high: int, prose: Prose, *, on: On) -> int:
+    """The place a cut must lie after: the window's start, or where it says something new.
+
+    With `bare`, not below the headings that the window opens with.
+    """
     if "no-repeats" not in on:
         return start
-    if prose.headed and "bare" in on:
-        below = below_headings(text, body, high, on)
-        return below if below < end else body
-    return body
+    return below_headings(text, prose.headings, body, high, on) if "bare" in on else body
 
 
 def strongest(
@@ -110,22 +115,27 @@ def last_word(text: str, floor: int, end: int, prose: Prose, *, on: On) -> int:
     return place if place > floor else -1
 
 
+def last_sentence(text: str, floor: int, end: int, prose: Prose, *, on: On) -> int:
+    """Without white space in the window, the last sentence end anywhere in it, or -1."""
+    place = unparted(text, floor, last_cut("sentence", text, floor, end, on), prose, on=on)
+    return place if place > floor else -1
+
+
 def unparted(text: str, floor: int, place: int, prose: Prose, *, on: On) -> int:
     """A cut that parts no heading from its text."""
-    if place < 0 or not prose.headed or "bare" not in on:
+    if place < 0 or "bare" not in on:
         return place
-    return with_heading(text, floor, place, on)
+    return before_headings(text, prose.headings, floor, place, on)
 
 
-def following_word(
-    text: str, place: int, body: int, high: int, sizes: Sizes, *, on: On
-) -> int:
+def following_word(text: str, place: int, body: int, high: int, sizes: Sizes, *, on: On) -> int:
     """The next word border (or the end), if what is new up to it fits the size, or -1."""
     full = min(high, body + sizes.chunk_size)
-    found = cuts_between("word", text, place, full, on)
+    found = cuts_between("word", text, place, min(full, high - 1), on)
     if found:
         return found[0]
-    return high if full == high else -1
+    opens_word = body == 0 or text[body - 1].isspace()
+    return high if full == high and opens_word else -1
 
 
 def hard_cut(text: str, floor: int, end: int, *, on: On) -> int:
@@ -153,12 +163,9 @@ def next_start(cut: int, body: int, sizes: Sizes, low: int, *, on: On) -> int:
 
 def shown(text: str, window: Window, sizes: Sizes, *, on: On) -> tuple[int, int, int]:
     """The slice of a window: where it is shown from, its own text; empty when all is white."""
-    start, end = js_trim(text, window.start, window.cut)
-    if "slices" not in on:
-        return start, min(js_skip(text, max(start, window.body), end), end), end
-    end = ink_end(text, window.start, window.cut, on)
-    body = start = min(window.body, end)
-    if window.start < body and window.previous >= 0:
+    start, end = ink(text, window.start, window.cut, on)
+    body = min(max(start, window.body), end)
+    if "word-overlap" in on and window.previous >= 0:
         earliest = min(body, max(window.start, end - sizes.chunk_size))
         start = overlap_start(text, window.previous, body, sizes.chunk_overlap, earliest, on)
     return start, body, end

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from conformance.compare import REFUSED, Answer, On, Subject, Vector, snake
 from conformance.models import chunk_text as model
 from conformance.models.white import Refused
+from hostile import hostile
+from hypothesis import strategies as st
 
 import spanwise
 from spanwise.errors import OptionError
@@ -45,4 +49,21 @@ def group(case: Vector) -> str:
     return "chunkText records" if case["options"].get("separator") else "chunkText prose"
 
 
-SUBJECTS = (Subject("agora_chunk_text", ("chunkText",), ours, run, DEPARTURES, group),)
+@st.composite
+def drawn(draw: Any, separators: st.SearchStrategy[Any]) -> Vector:
+    size = draw(st.integers(1, 80))
+    overlap = draw(st.one_of(st.none(), st.integers(0, size - 1)))
+    options = {"chunkSize": size, "separator": draw(separators)}
+    if overlap is not None:
+        options["overlap"] = overlap
+    return {"fn": "chunkText", "options": options, "input": draw(hostile)}
+
+
+DRAWN = {
+    "chunkText prose": drawn(st.just("")),
+    "chunkText records": drawn(
+        st.sampled_from(["\n", "\n\n", "---", " ", "a", "\r\n", "x", ". ", "\u0301"])
+    ),
+}
+
+SUBJECTS = (Subject("agora_chunk_text", ("chunkText",), ours, run, DEPARTURES, group, drawn=DRAWN),)

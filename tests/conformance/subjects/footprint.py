@@ -18,8 +18,11 @@ from conformance.compare import (
     snake,
 )
 from conformance.models import footprint as model
+from conformance.models import footprint_html
+from conformance.models import footprint_spans as spans_of
 from conformance.models.white import Hang, Refused
-from conformance.test_models import run_span_helper
+from hostile import hostile
+from hypothesis import strategies as st
 
 import spanwise
 from spanwise.errors import EmptyDocumentWarning, OptionError
@@ -35,24 +38,15 @@ OPTIONS = {
     "wordWindow": "word_window",
 }
 
-FLOORED = (
-    "refused", "line-ends", "clusters", "word-overlap", "soft-cut", "local", "one-overlap",
-    "small-sizes", "bound", "pages", "own-page",
-)  # fmt: skip
+SLICED = ("refused", "clusters", "word-overlap", "no-repeats", "small-sizes", "bound", "slices")
+PAGED = ("pages", "own-page")
+FLOORED = (*SLICED, *PAGED, "line-ends", "boundaries", "soft-cut", "one-overlap")
 SECTIONED = (
-    *FLOORED, "equal-labels", "first-label", "last-label", "bare", "commonmark",
+    *FLOORED, "local", "equal-labels", "own-label", "first-label", "last-label", "bare",
+    "commonmark",
 )  # fmt: skip
-FIXED = (
-    "refused",
-    "whole-words",
-    "clusters",
-    "word-overlap",
-    "small-sizes",
-    "bound",
-    "pages",
-    "own-page",
-)
-WHOLE = ("clusters", "pages", "own-page")
+FIXED = (*SLICED, *PAGED, "boundaries", "line-ends")
+WHOLE = ("clusters", *PAGED)
 
 
 def ours(kind: type[Strategy], media_type: str, case: Vector) -> Answer:
@@ -93,6 +87,27 @@ def run(split: Callable[..., list[model.Piece]], case: Vector, on: On) -> Answer
     }
 
 
+@st.composite
+def drawn(draw: Any, name: str) -> Vector:
+    """A vector with legal options for a splitter; one in four is of pages."""
+    size = draw(st.integers(1, 80))
+    options: Vector = {}
+    if name != "wholeDocument":
+        options["chars" if name == "fixedWithOverlap" else "maxChars"] = size
+        options |= draw(st.sampled_from([{}, {"overlapChars": draw(st.integers(0, size - 1))}]))
+    if name in ("byHeading", "byParagraph"):
+        options |= draw(st.sampled_from([{}, {"minChars": draw(st.integers(0, size - 1))}]))
+    if name == "byHeading":
+        options["maxLevel"] = draw(st.sampled_from([6, 6, 1, 2, 3]))
+    if name == "fixedWithOverlap":
+        options["wordWindow"] = draw(st.integers(0, 50))
+    case = {"fn": name, "options": options, "input": draw(hostile)}
+    if draw(st.integers(0, 3)) == 3:
+        case["pages"] = draw(st.lists(hostile, min_size=1, max_size=3))
+        case["input"] = "\n\n".join(case["pages"])
+    return case
+
+
 def subject(
     name: str,
     kind: type[Strategy],
@@ -107,10 +122,62 @@ def subject(
         partial(run, split),
         departures,
         by_function,
+        drawn={name: drawn(name)},
     )
 
 
 # Span helpers: our code has none of them, so the model stands against the vector.
+
+
+def to_span(span: Vector) -> spans_of.Span:
+    return spans_of.Span(span["start"], span["end"], span.get("heading"), span.get("contentStart"))
+
+
+def as_span(span: spans_of.Span) -> Vector:
+    answer = {
+        "start": span.start,
+        "end": span.end,
+        "heading": span.heading,
+        "contentStart": span.content_start,
+    }
+    return {name: value for name, value in answer.items() if value is not None}
+
+
+def run_span_helper(name: str, given: Vector) -> Any:
+    spans = [to_span(span) for span in given.get("spans", given.get("units", []))]
+    if name == "packSpans":
+        return [as_span(span) for span in spans_of.pack_spans(spans, given["maxChars"])]
+    if name == "applyOverlap":
+        return [as_span(span) for span in spans_of.apply_overlap(spans, given["overlapChars"])]
+    if name == "foldRunts":
+        limit = given.get("minChars", spans_of.RUNT_CHARS)
+        return [as_span(span) for span in spans_of.fold_runts(spans, limit)]
+    if name == "mergeShortSpansForward":
+        merged = spans_of.merge_short_spans_forward(spans, given["minChars"])
+        return [as_span(span) for span in merged]
+    return run_text_helper(name, given)
+
+
+def run_text_helper(name: str, given: Vector) -> Any:
+    if name == "hardCut":
+        cut = spans_of.hard_cut(to_span(given["span"]), given["maxChars"], given["overlapChars"])
+        return [as_span(span) for span in cut]
+    if name == "paragraphSpans":
+        return [as_span(span) for span in spans_of.paragraph_spans(given["text"])]
+    if name == "trimSpan":
+        span = model.trim_span(given["text"], to_span(given["span"]))
+        return None if span is None else as_span(span)
+    if name == "pageLocator":
+        locate = model.page_locator(given["pages"])
+        return [locate(place) for place in given["offsets"]]
+    if name == "resolveMinChars":
+        return model.resolve_min_chars(given["minChars"], given["maxChars"])
+    if name == "resolveChunkCeiling":
+        declared = (given["embedder"] or {}).get("maxInputChars")
+        chars, source = model.resolve_chunk_ceiling(given["explicit"], declared)
+        return {"chars": chars, "source": source}
+    assert name == "stripTags"
+    return footprint_html.strip_tags(given["text"])
 
 
 def expected(case: Vector) -> Answer:

@@ -1,0 +1,157 @@
+"""The options of the verbs, and what they are called in the library."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Annotated, Any
+
+import typer
+
+import spanwise
+from spanwise.cli.strategies import NAMES, unescape
+
+__all__ = [
+    "By",
+    "ChunkSize",
+    "Encoding",
+    "Format",
+    "FormatOption",
+    "MaxLevel",
+    "MaxSize",
+    "MinSize",
+    "Overlap",
+    "Separator",
+    "SizerName",
+    "SizerOption",
+    "SnippetFormat",
+    "given_options",
+]
+
+
+class Format(str, Enum):
+    """How passages and cuts are shown."""
+
+    table = "table"
+    jsonl = "jsonl"
+    text = "text"
+
+
+class SnippetFormat(str, Enum):
+    """How a snippet is shown."""
+
+    plain = "plain"
+    ansi = "ansi"
+    html = "html"
+    json = "json"
+
+
+class SizerName(str, Enum):
+    """What sizes count."""
+
+    chars = "chars"
+    words = "words"
+    utf8_bytes = "utf8_bytes"
+
+
+_SIZERS = {
+    SizerName.chars: spanwise.chars,
+    SizerName.words: spanwise.words,
+    SizerName.utf8_bytes: spanwise.utf8_bytes,
+}
+
+_CUTTING = "How to cut"
+_SHOWING = "What to show"
+
+By = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help=f"{', '.join(NAMES[:-1])} or {NAMES[-1]}. "
+        "Unset: heading for Markdown, record for JSON lines, CSV and TSV, paragraph for the rest.",
+        rich_help_panel=_CUTTING,
+    ),
+]
+ChunkSize = Annotated[
+    int | None,
+    typer.Option(metavar="SIZE", help="The size to fill to.", rich_help_panel=_CUTTING),
+]
+Overlap = Annotated[
+    int | None,
+    typer.Option(
+        metavar="SIZE", help="What to borrow from the passage before.", rich_help_panel=_CUTTING
+    ),
+]
+MinSize = Annotated[
+    int | None,
+    typer.Option(
+        metavar="SIZE", help="Shorter passages join a neighbour.", rich_help_panel=_CUTTING
+    ),
+]
+MaxSize = Annotated[
+    int | None,
+    typer.Option(
+        metavar="SIZE",
+        help="A hard cap, overlap and context included.",
+        rich_help_panel=_CUTTING,
+    ),
+]
+MaxLevel = Annotated[
+    int | None,
+    typer.Option(metavar="1-6", help="Deeper headings do not cut.", rich_help_panel=_CUTTING),
+]
+Separator = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TEXT",
+        help=r"What stands between two records; \n, \r, \t, \f and \\ are read.",
+        rich_help_panel=_CUTTING,
+    ),
+]
+SizerOption = Annotated[
+    SizerName,
+    typer.Option(
+        "--sizer",
+        metavar="NAME",
+        help="What sizes count: chars, words or utf8_bytes.",
+        rich_help_panel=_CUTTING,
+    ),
+]
+Encoding = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="Unset: by byte order mark, else UTF-8.",
+        rich_help_panel=_SHOWING,
+    ),
+]
+FormatOption = Annotated[
+    Format | None,
+    typer.Option(
+        "--format",
+        metavar="NAME",
+        help="table, jsonl or text. Unset: table on a terminal, jsonl elsewhere.",
+        rich_help_panel=_SHOWING,
+    ),
+]
+
+
+def given_options(
+    chunk_size: int | None,
+    overlap: int | None,
+    min_size: int | None,
+    max_size: int | None,
+    max_level: int | None,
+    separator: str | None,
+    sizer: SizerName,
+) -> dict[str, Any]:
+    """The options that were given, by the names the library has for them."""
+    options = {
+        "chunk_size": chunk_size,
+        "overlap": overlap,
+        "min_size": min_size,
+        "max_size": max_size,
+        "max_level": max_level,
+        "separator": None if separator is None else unescape(separator),
+        "sizer": None if sizer is SizerName.chars else _SIZERS[sizer],
+    }
+    return {name: value for name, value in options.items() if value is not None}

@@ -1,0 +1,652 @@
+"""The command line, as a person and as a program meet it.
+
+Run as a script it writes the outputs in docs/cli.md anew.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import signal
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+
+import spanwise
+from spanwise.cli import sources as sources_module
+from spanwise.cli import strategies
+from spanwise.cli.app import app, run
+from spanwise.cli.screen import visible
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "cli.md"
+HANDBOOK = str(ROOT / "docs" / "samples" / "returns-handbook.md")
+COMMAND = [sys.executable, "-c", "from spanwise.cli import main; main()"]
+POSIX = pytest.mark.skipif(os.name == "nt", reason="needs a POSIX terminal and shell")
+
+Cli = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+    """Run a command line in this process: status, standard output, standard error."""
+
+    def call(*arguments: object) -> tuple[int, str, str]:
+        status = run([str(each) for each in arguments])
+        return status, *capsys.readouterr()
+
+    return call
+
+
+def command(*arguments: object, stdin: bytes = b"", **variables: str) -> tuple[int, bytes, bytes]:
+    """Run the command in a process of its own."""
+    done = subprocess.run(
+        [*COMMAND, *map(str, arguments)],
+        input=stdin,
+        capture_output=True,
+        check=False,
+        env={**os.environ, **variables},
+        timeout=60,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def on_terminal(*arguments: object, columns: int = 80, **variables: str) -> tuple[int, str]:
+    """Run the command on a pseudo-terminal: status, and what the terminal was sent."""
+    import fcntl  # noqa: PLC0415 - there are none on Windows
+    import pty  # noqa: PLC0415
+    import termios  # noqa: PLC0415
+
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    plain = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES", "NO_COLOR")}
+    running = subprocess.Popen(
+        [*COMMAND, *map(str, arguments)],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env={**plain, "TERM": "xterm-256color", **variables},
+    )
+    os.close(theirs)
+    sent = b""
+    while True:
+        try:
+            data = os.read(ours, 65536)
+        except OSError:
+            break
+        if not data:
+            break
+        sent += data
+    os.close(ours)
+    return running.wait(timeout=60), sent.decode().replace("\r\n", "\n")
+
+
+def unstyled(sent: str) -> str:
+    return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", sent)
+
+
+def records(out: str | bytes) -> list[dict[str, object]]:
+    return [json.loads(line) for line in out.splitlines()]
+
+
+# chunk ---------------------------------------------------------------------------------------
+
+
+def test_json_lines_in_a_pipe() -> None:
+    status, out, err = command("chunk", HANDBOOK)
+    assert status == 0
+    text = Path(HANDBOOK).read_text(encoding="utf-8")
+    plain = records(out)
+    assert plain
+    for each in plain:
+        assert each["text"] == text[each["start"] : each["end"]]
+        assert str(each["citation"]).startswith("returns-handbook.md, line")
+    chunks = spanwise.by_heading().split(
+        spanwise.Document(text=text, uri=HANDBOOK, media_type="text/markdown")
+    )
+    assert [spanwise.Chunk.from_dict(each).id for each in plain] == chunks.ids
+    assert err.decode() == f"1 file, {len(plain)} passages\n"
+    out.decode("ascii")
+
+
+@POSIX
+@pytest.mark.parametrize("columns", [60, 80, 132])
+def test_a_table_on_a_terminal(columns: int) -> None:
+    status, sent = on_terminal("chunk", ROOT / "docs" / "samples", columns=columns)
+    assert status == 0
+    assert "\x1b[" in sent
+    lines = unstyled(sent).splitlines()
+    assert lines[0].split() == ["Passage", "Size", "Boundary", "Opens", "with"]
+    assert "returns-handbook.md," in unstyled(sent)
+    assert lines[-1].startswith("3 files, ")
+    assert all(len(line) <= columns for line in lines)
+
+
+@POSIX
+def test_a_table_of_wide_characters_keeps_its_columns(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("日本語の文章です。" * 30, encoding="utf-8")
+    _, sent = on_terminal("chunk", tmp_path, "--chunk-size", "40", "--overlap", "0")
+    rows = [line for line in unstyled(sent).splitlines() if "cluster" in line or "sentence" in line]
+    assert rows
+    for row in rows:
+        assert len(row) + sum("\u2e80" < character < "\uffef" for character in row) <= 80
+
+
+def test_standard_input() -> None:
+    status, out, _ = command("chunk", "-", stdin="# A\n\nOne é.\n".encode())
+    assert status == 0
+    (only,) = records(out)
+    assert (only["doc_uri"], only["citation"]) == ("", "lines 1-3, A")
+    status, _, err = command("chunk", "-", stdin=b"a\xff")
+    assert status == 1
+    assert b"standard input: byte 1, 0xff, is not UTF-8" in err
+
+
+def test_a_folder_with_bad_files(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_bytes(b"# A\n\nText.")
+    (tmp_path / "b.md").write_bytes(b"caf\xe9")
+    (tmp_path / "c.txt").write_bytes(b"a\0b")
+    (tmp_path / "d.md").write_bytes(b"")
+    (tmp_path / "e.md").write_bytes(b"More.")
+    status, out, err = command("chunk", tmp_path, "nowhere.md")
+    assert status == 1
+    assert [Path(str(each["doc_uri"])).name for each in records(out)] == ["a.md", "e.md"]
+    first, *failed = err.decode().splitlines()
+    assert first == "3 files, 2 passages, 3 failed:"
+    assert "b.md: byte 3, 0xe9" in failed[0]
+    assert "c.txt: it is binary" in failed[1]
+    assert failed[2] == "  nowhere.md: there is no such file; check the path"
+
+
+def test_text_is_the_passages_as_they_are(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_bytes(b"# A\r\n\r\nOne \x1b[2J.")
+    status, out, _ = cli("chunk", path, "--format", "text")
+    assert status == 0
+    assert out == "[a.md, lines 1-3, A]\n# A\r\n\r\nOne \x1b[2J.\n\n"
+
+
+@POSIX
+def test_a_document_cannot_drive_the_terminal(tmp_path: Path) -> None:
+    path = tmp_path / "a\x1b[31m.md"
+    path.write_bytes(b"# A \x1b]0;title\x07\n\nOne \x1b[2J.\xc2\x9b5m")
+    for arguments in (
+        ["chunk"],
+        ["chunk", "--format", "text"],
+        ["explain"],
+        ["explain", "--format", "text"],
+    ):
+        _, sent = on_terminal(arguments[0], path, *arguments[1:])
+        assert not re.search(r"\x1b\]|\x1b\[2J|\x1b\[31m|\x9b|\x07", sent)
+    _, sent = on_terminal("snippet", "one", path)
+    assert not re.search(r"\x1b\]|\x1b\[2J|\x1b\[31m|\x9b|\x07", sent)
+
+
+def test_each_file_once(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_bytes(b"A")
+    status, out, _ = cli("chunk", tmp_path / "a.md", tmp_path, f"{tmp_path}/./a.md")
+    assert (status, len(records(out))) == (0, 1)
+
+
+def test_a_folder_without_documents_is_said(cli: Cli, tmp_path: Path) -> None:
+    status, out, err = cli("chunk", tmp_path)
+    assert (status, out) == (1, "")
+    assert "it holds no text files" in err
+
+
+def test_bare_headings_are_one_line_on_standard_error(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_bytes(b"# A\n## B\n")
+    status, out, err = cli("chunk", tmp_path / "a.md")
+    assert (status, out) == (0, "")
+    first, last = err.splitlines()
+    assert "a.md: 2 headings without any text" in first
+    assert last == "1 file, 0 passages"
+
+
+def test_what_a_file_is_decides_how_it_is_cut(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_bytes(b"# A\n\nOne.\n\n# B\n\nTwo.")
+    (tmp_path / "b.txt").write_bytes(b"# A\n\nOne.\n\n# B\n\nTwo.")
+    (tmp_path / "c.csv").write_bytes(b"a,b\n1,2\n" * 3)
+    _, out, _ = cli("chunk", tmp_path, "--chunk-size", "10", "--overlap", "0")
+    boundaries = {str(each["boundary"]) for each in records(out)}
+    assert boundaries == {"document", "heading", "paragraph", "record"}
+
+
+@pytest.mark.parametrize("name", strategies.NAMES)
+def test_every_strategy_cuts(cli: Cli, name: str) -> None:
+    status, out, _ = cli("chunk", HANDBOOK, "--by", name, "--sizer", "words")
+    assert status == 0
+    assert records(out)
+    assert cli("explain", HANDBOOK, "--by", name, "--format", "table")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "strategy"),
+    [
+        ("by_heading", "by_heading"),
+        ("Heading", "by_heading"),
+        ("fixed_with_overlap",) * 2,
+        ("whole_document",) * 2,
+        ("engine_fixed",) * 2,
+        ("by-structure", "by_structure"),
+    ],
+)
+def test_names_of_python_work(name: str, strategy: str) -> None:
+    assert strategies.chooser(name, {})(spanwise.Document(text="")).name == strategy
+
+
+def test_sizes_reach_the_strategy(cli: Cli) -> None:
+    _, out, _ = cli(
+        "chunk",
+        HANDBOOK,
+        "--by",
+        "structure",
+        "--chunk-size",
+        "300",
+        "--max-size",
+        "400",
+        "--min-size",
+        "0",
+        "--overlap",
+        "0",
+    )
+    expected = spanwise.by_structure(target_size=300, max_size=400, min_size=0, overlap=0)
+    text = Path(HANDBOOK).read_text(encoding="utf-8")
+    assert [each["start"] for each in records(out)] == expected.split(text).starts
+
+
+def test_a_separator_alone_means_records(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"one\n--\ntwo")
+    _, out, _ = cli(
+        "chunk", tmp_path / "a.txt", "--separator", r"\n--\n", "--chunk-size", "3", "--overlap", "0"
+    )
+    assert [each["text"] for each in records(out)] == ["one", "two"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["chunk"], "Missing argument 'PATH"),
+        (["chunk", HANDBOOK, "--bye", "x"], "No such option"),
+        (["chunk", HANDBOOK, "--by", "magic"], "--by 'magic' is unknown; give one of heading,"),
+        (["chunk", HANDBOOK, "--by", "similarity"], "needs an embedder"),
+        (["chunk", HANDBOOK, "--by", "turn"], "needs a transcript's turns"),
+        (["chunk", HANDBOOK, "--chunk-size", "x"], "--chunk-size"),
+        (["chunk", HANDBOOK, "--chunk-size", "0"], "chunk_size=0 is below 1"),
+        (["chunk", HANDBOOK, "--min-size", "1200"], "min_size=1200 is not below chunk_size=1000"),
+        (
+            ["chunk", HANDBOOK, "--by", "whole", "--overlap", "1"],
+            "--overlap has no effect on whole_document, which takes --max-size, --sizer",
+        ),
+        (
+            ["chunk", HANDBOOK, "--by", "structure", "--max-level", "2"],
+            "--max-level has no effect on by_structure, which takes --chunk-size, --overlap",
+        ),
+        (["chunk", HANDBOOK, "--by", "heading", "--separator", "x"], "--separator has no effect"),
+        (["chunk", HANDBOOK, "--separator", ""], "separator='' is no string of one character"),
+        (["chunk", HANDBOOK, "--max-level", "7"], "max_level=7 is above 6"),
+        (["chunk", HANDBOOK, "--format", "xml"], "--format"),
+        (["chunk", HANDBOOK, "--sizer", "tokens"], "--sizer"),
+        (["chunk", HANDBOOK, "--encoding", "utf-99"], "encoding='utf-99' is no text encoding"),
+        (["explain", HANDBOOK, "--by", "whole", "--min-size", "1"], "--min-size has no effect"),
+        (["explain"], "Missing argument"),
+        (["snippet", "x"], "Missing argument"),
+        (["snippet", "x", HANDBOOK, "--width", "0"], "width=0 is below 1"),
+        (["cut", HANDBOOK], "No such command"),
+    ],
+)
+def test_wrong_use_is_two_and_named(cli: Cli, arguments: list[str], said: str) -> None:
+    status, out, err = cli(*arguments)
+    assert (status, out) == (2, "")
+    assert said in err
+    assert "Traceback" not in err
+    assert err.startswith("spanwise")
+
+
+def test_an_option_must_fit_every_file_of_a_run(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_bytes(b"A")
+    (tmp_path / "b.csv").write_bytes(b"a,b")
+    status, out, err = cli("chunk", tmp_path, "--min-size", "5")
+    assert (status, out) == (2, "")
+    assert "--min-size has no effect on by_record" in err
+
+
+def test_a_size_that_one_document_cannot_meet_is_its_own_failure(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("é", encoding="utf-8")
+    (tmp_path / "b.txt").write_text("b", encoding="utf-8")
+    status, out, err = cli(
+        "chunk",
+        tmp_path,
+        "--sizer",
+        "utf8_bytes",
+        "--max-size",
+        "1",
+        "--chunk-size",
+        "1",
+        "--overlap",
+        "0",
+    )
+    assert status == 1
+    assert [each["text"] for each in records(out)] == ["b"]
+    assert "a.txt: the character 'é' at position 0" in err
+
+
+def test_a_fault_in_one_document_does_not_end_a_run(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = sources_module.load
+
+    def broken(path: str, **options: str) -> spanwise.Document:
+        if path.endswith("a.md"):
+            raise RuntimeError("boom")
+        return real(path, **options)
+
+    (tmp_path / "a.md").write_bytes(b"A")
+    (tmp_path / "b.md").write_bytes(b"B")
+    monkeypatch.setattr(sources_module, "load", broken)
+    status, out, err = cli("chunk", tmp_path)
+    assert (status, len(records(out))) == (1, 1)
+    assert "a.md: RuntimeError: boom" in err
+
+
+# explain -------------------------------------------------------------------------------------
+
+
+def test_explain_equals_the_cuts_of_chunk(cli: Cli) -> None:
+    options = ["--chunk-size", "300", "--overlap", "40"]
+    _, cut, _ = cli("chunk", HANDBOOK, *options)
+    status, out, err = cli("explain", HANDBOOK, *options)
+    assert (status, err) == (0, "")
+    for one, other in zip(records(cut), records(out), strict=True):
+        assert all(
+            one[name] == other[name] for name in ("index", "start", "body", "end", "boundary")
+        )
+    assert records(out)[1]["why"]
+
+
+@POSIX
+def test_explain_on_a_terminal() -> None:
+    status, sent = on_terminal("explain", HANDBOOK, "--chunk-size", "300")
+    assert status == 0
+    lines = unstyled(sent).splitlines()
+    assert "by_heading: chunk_size 300, max_level 6, sizer chars" in " ".join(
+        " ".join(lines).split()
+    )
+    assert all(len(line) <= 80 for line in lines)
+    assert "with the passage before it" in " ".join(" ".join(lines).split())
+
+
+def test_explain_as_text(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_bytes(b"# A\n\nOne.\n\n# B\n\nTwo.")
+    _, out, _ = cli("explain", path, "--format", "text", "--overlap", "0", "--min-size", "0")
+    assert out == (
+        "[cut 1: document, 9: the text begins here]\n# A\n\nOne.\n\n"
+        "[cut 2: heading, 9: a heading opens a section]\n# B\n\nTwo.\n\n"
+    )
+
+
+@pytest.mark.parametrize("verb", [["explain"], ["snippet", "a"]])
+def test_a_file_that_cannot_be_read(cli: Cli, verb: list[str], tmp_path: Path) -> None:
+    status, out, err = cli(*verb, tmp_path / "none.md")
+    assert (status, out) == (1, "")
+    assert "there is no such file" in err
+
+
+def test_an_empty_file(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_bytes(b"")
+    for form in ("table", "jsonl", "text"):
+        assert cli("chunk", tmp_path / "a.md", "--format", form) == (0, "", "1 file, 0 passages\n")
+        assert cli("explain", tmp_path / "a.md", "--format", form)[0] == 0
+
+
+# snippet -------------------------------------------------------------------------------------
+
+
+def test_snippet_is_plain_in_a_pipe(cli: Cli) -> None:
+    status, out, err = cli("snippet", "trace number", HANDBOOK, "--width", "80")
+    assert (status, err) == (0, "")
+    place, text = out.split("\n", 1)
+    assert place.startswith("returns-handbook.md, line")
+    assert place.endswith("Refunds > Late refunds")
+    assert "trace number" in text
+    assert "\x1b" not in out
+
+
+def test_snippet_in_each_format(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "a<b>.md"
+    path.write_bytes("# 返品\n\n<b>返金</b> は五日".encode())
+    _, out, _ = cli("snippet", "返金", path, "--format", "html")
+    assert out == (
+        "<cite>a&lt;b&gt;.md, line 3, 返品</cite>\n"
+        "# 返品\n\n&lt;b&gt;<mark>返金</mark>&lt;/b&gt; は五日\n"
+    )
+    _, out, _ = cli("snippet", "返金", path, "--format", "ansi")
+    assert "\x1b[1;33m返金\x1b[0m" in out
+    _, out, _ = cli("snippet", "返金", path, "--format", "json")
+    (found,) = records(out)
+    (mark,) = found["marks"]
+    assert path.read_text(encoding="utf-8")[mark["source_start"] : mark["source_end"]] == "返金"
+    assert found["heading_path"] == ["返品"]
+    assert found["lines"] == [3, 3]
+
+
+@POSIX
+def test_snippet_on_a_terminal() -> None:
+    status, sent = on_terminal("snippet", "late", HANDBOOK)
+    assert status == 0
+    assert "\x1b[1;33m" in sent
+    _, sent = on_terminal("snippet", "late", HANDBOOK, NO_COLOR="1")
+    assert "33m" not in sent
+
+
+def test_snippet_without_a_match(cli: Cli) -> None:
+    for form in ("plain", "ansi", "html", "json"):
+        status, out, err = cli("snippet", "xyzzy", HANDBOOK, "--format", form)
+        assert (status, out) == (1, "")
+        assert "no word of 'xyzzy' occurs in it" in err
+
+
+def test_snippet_folds_accents_when_asked(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("Ein Café.", encoding="utf-8")
+    assert cli("snippet", "cafe", tmp_path / "a.txt")[0] == 1
+    assert cli("snippet", "cafe", tmp_path / "a.txt", "--fold-accents")[0] == 0
+
+
+# the rest ------------------------------------------------------------------------------------
+
+
+def test_version_and_help(cli: Cli) -> None:
+    assert cli("--version") == (0, f"spanwise {spanwise.__version__}\n", "")
+    for arguments in (["--help"], ["-h"], []):
+        status, out, _ = cli(*arguments)
+        assert status == 0
+        assert all(verb in out for verb in ("chunk", "explain", "snippet"))
+    for verb in ("chunk", "explain", "snippet"):
+        status, out, _ = cli(verb, "--help")
+        assert status == 0
+        assert "Examples" in out
+        assert f"spanwise {verb} " in out
+    assert "--separator '\\n---\\n'" in cli("chunk", "--help")[1]
+
+
+def test_without_the_extra_the_command_says_how_to_install_it() -> None:
+    for missing in ("typer", "rich"):
+        program = (
+            f"import sys; sys.modules[{missing!r}] = None\nfrom spanwise.cli import main; main()"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 2
+        assert done.stdout == ""
+        assert done.stderr == (
+            f"the command line needs {missing}, which is not installed; "
+            "install it with: pip install 'spanwise[cli]'\n"
+        )
+
+
+@POSIX
+@pytest.mark.parametrize("form", ["jsonl", "text", "table"])
+def test_a_closed_pipe_is_quiet(tmp_path: Path, form: str) -> None:
+    (tmp_path / "a.txt").write_text("word " * 400_000)
+    running = subprocess.Popen(
+        [*COMMAND, "chunk", str(tmp_path), "--format", form],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert running.stdout and running.stderr
+    assert running.stdout.readline()
+    running.stdout.close()
+    err = running.stderr.read()
+    running.stderr.close()
+    assert (running.wait(timeout=60), err) == (141, b"")
+
+
+@POSIX
+def test_ctrl_c_is_quiet() -> None:
+    running = subprocess.Popen(
+        [*COMMAND, "chunk", "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert running.stdin and running.stdout and running.stderr
+    running.stdin.write(b"x" * 1_000_000)  # more than a pipe holds: it is reading now
+    running.stdin.flush()
+    time.sleep(0.1)
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=60)
+    assert (running.returncode, out, err) == (130, b"", b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_is_said() -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [*COMMAND, "chunk", HANDBOOK],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr == "spanwise chunk: the output cannot be written: No space left on device\n"
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_no_character_breaks_the_output(tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "a.md").write_text("# 日本\n\n返金 🏮\n", encoding="utf-8")
+    for form in ("table", "text", "jsonl"):
+        status, out, err = command("chunk", tmp_path, "--format", form, PYTHONIOENCODING=encoding)
+        assert status == 0, err
+        out.decode(encoding)
+    status, _, err = command(
+        "snippet", "返金", tmp_path / "a.md", "--format", "ansi", PYTHONIOENCODING=encoding
+    )
+    assert status == 0, err
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names that are no UTF-8 exist on Linux")
+def test_a_file_name_that_is_no_utf8(tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"a\xff.md")
+    path.write_bytes(b"# A\n\nOne.")
+    for form in ("table", "text", "jsonl"):
+        status, out, err = command("chunk", tmp_path, "--format", form)
+        assert status == 0, err
+        out.decode()
+    assert records(out)[0]["doc_uri"] == f"{tmp_path}/a\udcff.md"
+    status, _, err = command("chunk", f"{path}x")
+    assert status == 1
+    err.decode()
+
+
+def test_a_long_file_is_streamed(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("A sentence of some words.\n\n" * 200_000)
+    status, out, err = command("chunk", tmp_path / "a.txt", "--overlap", "0")
+    assert status == 0
+    assert out.count(b"\n") == int(err.split()[2].replace(b",", b""))
+    assert b"\x1b" not in err
+
+
+@POSIX
+def test_progress_is_for_a_terminal_and_for_long_work(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("A sentence of some words.\n\n" * 200_000)
+    status, sent = on_terminal("chunk", tmp_path, "--chunk-size", "100000", "--overlap", "0")
+    assert status == 0
+    assert "cutting" in sent
+    _, sent = on_terminal("chunk", HANDBOOK)
+    assert "cutting" not in sent
+
+
+def test_visible_shows_what_a_terminal_would_act_on() -> None:
+    assert visible("a\x1b[0m\x07\ud800\u202e") == "a␛[0m␇\ufffd\ufffd"
+
+
+def test_standard_input_of_a_terminal_in_process(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Input:
+        buffer = io.BytesIO(b"One.")
+
+    monkeypatch.setattr(sys, "stdin", Input())
+    status, out, _ = cli("snippet", "one", "-")
+    assert (status, out) == (0, "line 1\nOne.\n")
+
+
+# docs/cli.md ---------------------------------------------------------------------------------
+
+
+def test_every_verb_and_option_is_documented() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    verbs = get_command(app).commands  # type: ignore[attr-defined]
+    for name, verb in verbs.items():
+        assert f"## spanwise {name} " in page
+        for option in verb.params:
+            for flag in option.opts:
+                if flag.startswith("-"):
+                    assert f"- `{flag}" in page or f"`{flag}`" in page, flag
+    for flag in ("--version", "--help", "-h"):
+        assert flag in page
+    for name in strategies.NAMES:
+        assert f"| `{name}` |" in page
+
+
+def outputs(page: str) -> str:
+    """A page with the output of each console block written anew."""
+    variables = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR")}
+    variables |= {"COLUMNS": "80", "PYTHONIOENCODING": "utf-8", "PYTHONWARNINGS": "ignore"}
+    variables["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+
+    def block(found: re.Match[str]) -> str:
+        parts = []
+        for line in found[1].splitlines():
+            if line.startswith("$ "):
+                done = subprocess.run(
+                    ["sh", "-c", line[2:]],
+                    cwd=ROOT,
+                    env=variables,
+                    capture_output=True,
+                    check=False,
+                )
+                out = (done.stdout + done.stderr).decode()
+                parts.append(f"{line}\n{out.rstrip()}\n" if out.strip() else f"{line}\n")
+        return f"```console\n{''.join(parts)}```"
+
+    return re.sub(r"```console\n(.*?)```", block, page, flags=re.DOTALL)
+
+
+@POSIX
+def test_the_outputs_on_the_page_are_real() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert outputs(page) == page, "write them anew with: python tests/unit/test_cli.py"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(outputs(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,0 +1,206 @@
+"""Loading: bytes to text, unaltered; what is no text is refused by name."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spanwise import Document, LoadError, OptionError
+from spanwise.loaders import files as files_module
+from spanwise.loaders import find_documents, load
+
+TEXT = "Größe\r\n日本 🏮\rend\n"
+
+
+def write(path: Path, raw: bytes) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(raw)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("raw", "encoding"),
+    [
+        (TEXT.encode(), "utf-8"),
+        (b"\xef\xbb\xbf" + TEXT.encode(), "utf-8-sig"),
+        (b"\xff\xfe" + TEXT.encode("utf-16-le"), "utf-16"),
+        (b"\xfe\xff" + TEXT.encode("utf-16-be"), "utf-16"),
+        (b"\xff\xfe\0\0" + TEXT.encode("utf-32-le"), "utf-32"),
+        (b"\0\0\xfe\xff" + TEXT.encode("utf-32-be"), "utf-32"),
+    ],
+)
+def test_the_text_is_what_the_bytes_say(tmp_path: Path, raw: bytes, encoding: str) -> None:
+    doc = load(write(tmp_path / "a.md", raw))
+    assert doc.text == TEXT
+    assert doc.meta["encoding"] == encoding
+    assert raw.decode(encoding) == TEXT
+    assert load(raw, uri="a.md").text == TEXT
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_any_text_comes_back_unaltered(text: str) -> None:
+    for codec, mark in (("utf-8", b"\xef\xbb\xbf"), ("utf-16-be", b"\xfe\xff")):
+        assert load(mark + text.encode(codec)).text == text
+
+
+def test_only_the_mark_that_named_the_encoding_is_dropped() -> None:
+    assert load(b"\xef\xbb\xbf\xef\xbb\xbfA").text == "\ufeffA"
+
+
+@pytest.mark.parametrize(
+    ("name", "media_type"),
+    [
+        ("a.md", "text/markdown"),
+        ("a.MARKDOWN", "text/markdown"),
+        ("a.mdx", "text/markdown"),
+        ("a.jsonl", "application/jsonl"),
+        ("a.ndjson", "application/x-ndjson"),
+        ("a.csv", "text/csv"),
+        ("a.tsv", "text/tab-separated-values"),
+        ("a.log", "text/x-log"),
+        ("a.txt", "text/plain"),
+        ("a.py", "text/plain"),
+        ("LICENSE", "text/plain"),
+    ],
+)
+def test_the_suffix_says_the_media_type(tmp_path: Path, name: str, media_type: str) -> None:
+    path = write(tmp_path / name, b"A")
+    assert load(path).media_type == media_type
+    assert load(b"A", uri=f"x/{name}").media_type == media_type
+
+
+def test_what_a_document_is_called(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.md", b"A")
+    assert load(path).uri == path.as_posix()
+    assert load(str(path), uri="kb/a").uri == "kb/a"
+    assert load(b"A") == Document(text="A", meta=load(b"A").meta)
+
+
+def test_an_empty_file_is_an_empty_document(tmp_path: Path) -> None:
+    assert load(write(tmp_path / "a.md", b"")).text == ""
+
+
+def test_a_nul_far_inside_valid_text_stays(tmp_path: Path) -> None:
+    raw = b"a" * 8192 + b"\0b"
+    assert load(write(tmp_path / "a.txt", raw)).text == raw.decode()
+
+
+@pytest.mark.parametrize(
+    ("raw", "said"),
+    [
+        (b"ab\0cd", "binary: byte 2 is NUL"),
+        ("A".encode("utf-16-le"), "UTF-16 without a byte order mark"),
+        (b"%PDF-1.7\n", "a PDF"),
+        (b"PK\x03\x04\x14\0", "a ZIP archive"),
+        (b"\x1f\x8b\x08\xff", "compressed by gzip"),
+        (b"\x89PNG\r\n\x1a\n\0", "a PNG image"),
+        (b"caf\xe9 au lait", "byte 3, 0xe9, is not UTF-8"),
+        (b"ok \xed\xa0\x80", "byte 3, 0xed, is not UTF-8"),
+        (b"\xff\xfeA", "UTF-16-LE, but byte 2"),
+        (b"\xff\xfe\0\xd8A\0", "UTF-16-LE, but byte 2"),
+        (b"\xff\xfe\0\0A\0\0", "UTF-32-LE, but byte 4"),
+    ],
+)
+def test_what_is_no_text_is_refused_by_name(tmp_path: Path, raw: bytes, said: str) -> None:
+    path = write(tmp_path / "a.txt", raw)
+    with pytest.raises(LoadError) as caught:
+        load(path)
+    assert str(path) in str(caught.value)
+    assert said in str(caught.value)
+
+
+def test_a_person_may_name_the_encoding() -> None:
+    doc = load(b"caf\xe9", encoding="cp1252")
+    assert (doc.text, doc.meta["encoding"]) == ("café", "cp1252")
+    with pytest.raises(LoadError, match="byte 1 is not shift_jis"):
+        load(b"a\xff", encoding="shift_jis")
+    for name in ("utf-99", "hex"):
+        with pytest.raises(OptionError, match=f"encoding='{name}'"):
+            load(b"a", encoding=name)
+
+
+def test_places_that_are_no_file(tmp_path: Path) -> None:
+    with pytest.raises(LoadError, match="no such file"):
+        load(tmp_path / "none.md")
+    with pytest.raises(LoadError, match="it is a folder"):
+        load(tmp_path)
+    with pytest.raises(LoadError, match="cannot be read"):
+        load("a\0b")
+    with pytest.raises(LoadError, match="cannot be read"):
+        load("a" * 5000)
+    with pytest.raises(OSError):
+        load(tmp_path / "none.md")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="devices and sockets of POSIX")
+def test_devices_and_sockets_are_not_read(tmp_path: Path) -> None:
+    with pytest.raises(LoadError, match="device or a socket"):
+        load("/dev/zero")
+    path = tmp_path / "s"
+    with socket.socket(socket.AF_UNIX) as listener:
+        here = Path.cwd()
+        os.chdir(tmp_path)  # the path of a socket is short
+        try:
+            listener.bind("s")
+        finally:
+            os.chdir(here)
+        with pytest.raises(LoadError, match="device or a socket"):
+            load(path)
+
+
+def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: Path) -> bytes:
+        raise PermissionError(13, "Permission denied")
+
+    path = write(tmp_path / "a.md", b"A")
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    with pytest.raises(LoadError, match="not allowed"):
+        load(path)
+
+
+def test_a_folder_in_order(tmp_path: Path) -> None:
+    for name in ("b.md", "a/z.txt", "a/B.MD", "a.txt", "c.png", ".git/x.md", ".hidden.md", "d.py"):
+        write(tmp_path / name, b"A")
+    found = [path.relative_to(tmp_path).as_posix() for path in find_documents(tmp_path)]
+    assert found == ["a/B.MD", "a/z.txt", "a.txt", "b.md"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="symbolic links need a right on Windows")
+def test_links_in_a_folder(tmp_path: Path) -> None:
+    write(tmp_path / "a/a.md", b"A")
+    (tmp_path / "a/loop").symlink_to(tmp_path)
+    (tmp_path / "a/loop.md").symlink_to(tmp_path)
+    (tmp_path / "b.md").symlink_to(tmp_path / "a/a.md")
+    (tmp_path / "broken.md").symlink_to(tmp_path / "none")
+    (tmp_path / "self.md").symlink_to(tmp_path / "self.md")
+    os.mkfifo(tmp_path / "pipe.md")
+    found = [path.relative_to(tmp_path).as_posix() for path in find_documents(tmp_path)]
+    assert found == ["a/a.md", "b.md", "broken.md", "self.md"]
+    for name in ("broken.md", "self.md"):
+        with pytest.raises(LoadError, match=name):
+            load(tmp_path / name)
+
+
+def test_a_folder_that_cannot_be_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path / "a.md", b"A")
+    write(tmp_path / "locked/b.md", b"B")
+    real = os.scandir
+
+    def refuse(path: Path) -> object:
+        if path.name == "locked":
+            raise PermissionError(13, "Permission denied")
+        return real(path)
+
+    monkeypatch.setattr(files_module.os, "scandir", refuse)
+    with pytest.raises(LoadError, match=r"locked: the folder cannot be listed \(Permission denied"):
+        find_documents(tmp_path)
+    errors: list[LoadError] = []
+    assert find_documents(tmp_path, on_error=errors.append) == [tmp_path / "a.md"]
+    assert len(errors) == 1
+    with pytest.raises(LoadError, match="cannot be listed"):
+        find_documents(tmp_path / "none")
