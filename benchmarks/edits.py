@@ -83,6 +83,7 @@ def table(cut: Cut, texts: list[tuple[str, str]], count: int) -> dict[str, objec
         "edits": len(found),
         "mean": mean(count for count, _, _ in found),
         "worst": worst[0],
+        "without": mean(count for count, name, _ in found if name != worst[1]),
         "over_4": sum(count > 4 for count, _, _ in found),
         "where": f"{worst[1]} at {worst[2]}",
     }
@@ -109,7 +110,8 @@ def main() -> None:
             else:
                 print(
                     f"  {name:32}{row['edits']:5} edits  mean {row['mean']:6.2f}  "
-                    f"worst {row['worst']:4}  over 4: {row['over_4']:3}  {row['where']}",
+                    f"worst {row['worst']:4}  over 4: {row['over_4']:3}  "
+                    f"mean without the worst file {row['without']:5.2f}: {row['where']}",
                     flush=True,
                 )
 

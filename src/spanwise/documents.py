@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from spanwise.cutting.markdown import Structure, scan
-from spanwise.cutting.spans import first_ink, is_white
+from spanwise.cutting.spans import end_at, first_ink, is_white
 from spanwise.errors import OptionError, shown
 
 __all__ = ["MARKDOWN", "Document", "Outline", "Part", "Turn"]
@@ -87,6 +87,15 @@ class Outline:
                 paths.append((*paths[above], title) if above >= 0 else (title,))
             self._paths = paths
         return self._paths
+
+    @property
+    def heading_ends(self) -> list[int]:
+        """Where the ink of each heading ends."""
+        found = self.structure
+        return [
+            end_at(self._text, start, end)
+            for start, end in zip(found.heading_starts, found.heading_ends, strict=True)
+        ]
 
     def heading_at(self, body: int, end: int) -> int:
         """The index of the heading that governs ``[body, end)``, or -1.

@@ -18,9 +18,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from hypothesis.strategies import SearchStrategy
-
 from conformance.departures import DEPARTURES
+from hypothesis.strategies import SearchStrategy
 
 DATA = Path(__file__).parent.parent / "data" / "conformance"
 
@@ -53,7 +52,10 @@ class Subject(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What became of one vector; `own_equal` looks at the own parts alone."""
+    """What became of one vector.
+
+    `own_equal` looks at the own parts alone, `places_equal` at all but labels and pages.
+    """
 
     file: str
     group: str
@@ -61,6 +63,7 @@ class Verdict(NamedTuple):
     outcome: str
     departures: tuple[str, ...]
     own_equal: bool
+    places_equal: bool
 
 
 def vectors(file: str) -> list[Vector]:
@@ -109,7 +112,14 @@ def judge(subject: Subject, case: Vector) -> Verdict:
         else:
             outcome = UNEXPLAINED
     own_equal = reference.get("own", reference) == ours.get("own", ours)
-    return Verdict(subject.file, subject.group(case), case["name"], outcome, names, own_equal)
+    places_equal = without_names(reference) == without_names(ours)
+    return Verdict(
+        subject.file, subject.group(case), case["name"], outcome, names, own_equal, places_equal
+    )
+
+
+def without_names(answer: Answer) -> Answer:
+    return {facet: value for facet, value in answer.items() if facet not in ("labels", "pages")}
 
 
 def fewest(explains: Callable[[On], bool], every: On) -> tuple[str, ...]:

@@ -21,8 +21,8 @@ from conformance.subjects import SUBJECTS
 def rows(verdicts: list[Verdict]) -> list[str]:
     """One line a group of vectors, its departures below."""
     lines = [
-        f"{'vectors':44} {'cases':>5} {'equal':>6} {'own parts':>10} {'departs':>8} "
-        f"{'by model':>9} {'unexplained':>12}"
+        f"{'vectors':46} {'cases':>6} {'equal':>6} {'places':>7} {'own parts':>10} "
+        f"{'departs':>8} {'by model':>9} {'unexplained':>12}"
     ]
     for file, group in dict.fromkeys((verdict.file, verdict.group) for verdict in verdicts):
         here = [v for v in verdicts if (v.file, v.group) == (file, group)]
@@ -37,10 +37,11 @@ def rows(verdicts: list[Verdict]) -> list[str]:
 
 def line(title: str, verdicts: list[Verdict]) -> str:
     count = Counter(verdict.outcome for verdict in verdicts)
+    places = sum(verdict.places_equal for verdict in verdicts)
     own = sum(verdict.own_equal for verdict in verdicts)
     return (
-        f"{title:44} {len(verdicts):5} {count[EQUAL]:6} {own:10} {count[DEPARTS]:8} "
-        f"{count[BY_MODEL]:9} {count[UNEXPLAINED]:12}"
+        f"{title:46} {len(verdicts):6} {count[EQUAL]:6} {places:7} {own:10} "
+        f"{count[DEPARTS]:8} {count[BY_MODEL]:9} {count[UNEXPLAINED]:12}"
     )
 
 
@@ -48,7 +49,7 @@ def main(options: list[str]) -> int:
     judged = [(subject, case, judge(subject, case)) for subject, case in pairs(SUBJECTS)]
     verdicts = [verdict for _, _, verdict in judged]
     print("\n".join(rows(verdicts)))
-    print("own parts: equal without the overlap, its label and its page.")
+    print("places: equal in all but labels and pages. own parts: also without the overlap.")
     print("by model: our code shows no such function; the model of the reference gives the vector.")
     if "--cases" in options:
         for verdict in verdicts:

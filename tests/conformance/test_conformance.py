@@ -36,30 +36,31 @@ def test_vector(row: int) -> None:
     assert set(verdict.departures) <= set(DEPARTURES)
 
 
-# What a trial reached (issue 2); fewer equal vectors would be a new departure.
+# What a trial reached (issue 2); fewer equal vectors would be a new departure. The trial counted
+# `byHeading` by places: five vectors more differ only in a label or in a page.
 LEAST_EQUAL = {
     "chunkText prose": 46,
     "chunkText records": 14,
     "byParagraph": 49,
-    "byHeading": 36,
+    "byHeading": 31,
     "fixedWithOverlap": 21,
     "wholeDocument": 17,
     "chunkTurns": 31,
     "lexicalTokens": 36,
     "snippetAround": 33,
 }
+LEAST_PLACES = {"byHeading": 36}
 LEAST_OWN = {"fixedWithOverlap": 55, "SemanticChunker.chunk": 64}
 
 
 def test_enough_are_equal() -> None:
     verdicts = [verdict_of(row) for row in range(len(PAIRS))]
     equal = Counter(verdict.group for verdict in verdicts if verdict.outcome == EQUAL)
+    places = Counter(verdict.group for verdict in verdicts if verdict.places_equal)
     own = Counter(verdict.group for verdict in verdicts if verdict.own_equal)
-    for group, least in LEAST_EQUAL.items():
-        assert equal[group] >= least, (group, equal[group])
-    for group, least in LEAST_OWN.items():
-        if any(verdict.group == group for verdict in verdicts):
-            assert own[group] >= least, (group, own[group])
+    for found, asked in ((equal, LEAST_EQUAL), (places, LEAST_PLACES), (own, LEAST_OWN)):
+        for group, least in asked.items():
+            assert found[group] >= least, (group, found[group])
 
 
 def test_no_departures_where_none_are_allowed() -> None:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from spanwise.snippets import snippet_around
 from spanwise.lexical import lexical_tokens
+from spanwise.snippets import snippet_around
 
 DATA = Path(__file__).parents[1] / "data" / "conformance"
 

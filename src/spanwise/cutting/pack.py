@@ -8,7 +8,8 @@ moves a shown start back into the passage before.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from operator import sub
 from zlib import crc32
 
 from spanwise.cutting.clusters import border_after, border_before, is_border
@@ -70,6 +71,10 @@ class Packer:
         self.ends.append(end)
         self.boundaries.append(boundary)
 
+    def appends(self) -> tuple[Callable[[int], None], Callable[[int], None], Callable[[str], None]]:
+        """The appends of the three lists, for loops where a call a piece counts."""
+        return self.starts.append, self.ends.append, self.boundaries.append
+
     def take(self, first: int) -> list[tuple[int, int, str]]:
         """The pieces from index ``first`` on, which are then no longer kept."""
         taken = list(
@@ -110,6 +115,7 @@ class Packer:
         """
         text, exact, size, level = self.text, self.exact, self.size, levels[0]
         find, fit = level.last, self.measure.fit
+        add_start, add_end, add_boundary = self.appends()
         p, hi = trim(text, lo, hi)
         while p < hi:
             limit = p + size if exact else fit(p, hi, size)
@@ -121,12 +127,21 @@ class Packer:
             if c < 0:
                 c = find(text, low, limit) if exact else self.last(level, p, low, limit)
             if c > p:
-                self.add(p, end_at(text, p, c), boundary)
+                # Most pieces end with a letter: no white space to step over.
+                add_end(c if "!" <= text[c - 1] <= "~" else end_at(text, p, c))
+                add_start(p)
+                add_boundary(boundary)
             elif level is CLUSTER:
                 c = border_after(text, limit + 1, hi, p)
                 self.add(p, c, boundary)
             else:
                 c = level.first(text, limit, hi)
+                if c >= hi and not (most and fits(self.measure, p, hi, most)):
+                    # This level has no cut here at all: the next one takes its place.
+                    levels = levels[1:]
+                    level = levels[0]
+                    find = level.last
+                    continue
                 end = end_at(text, p, c)
                 if most and fits(self.measure, p, end, most):
                     self.add(p, end, boundary)
@@ -261,45 +276,56 @@ def merge_forward(packer: Packer, first: int, floor: int, bound: int, last: int)
     """
     if floor <= 0:
         return
-    size, exact = packer.measure.size, packer.exact
-    pieces = packer.take(first)
+    size, exact, add = packer.measure.size, packer.exact, packer.add
+    if exact and min(map(sub, packer.ends[first:], packer.starts[first:]), default=0) >= floor:
+        return
+    add_start, add_end, add_boundary = packer.appends()
     opened = closed = -1  # a run that is still short
     opening = ""
-    for start, end, boundary in pieces:
+    for start, end, boundary in packer.take(first):
         if opened < 0:
             if (end - start if exact else size(start, end)) >= floor:
-                packer.add(start, end, boundary)
+                add_start(start)
+                add_end(end)
+                add_boundary(boundary)
             else:
                 opened, closed, opening = start, end, boundary
             continue
         if size(opened, end) > packer.merged_most(boundary, bound):
             # The run stands alone: what follows does not fit with it.
-            packer.add(opened, closed, opening)
+            add(opened, closed, opening)
             opened, opening = start, boundary
         closed = end
         if size(opened, closed) >= floor:
-            packer.add(opened, closed, opening)
+            add(opened, closed, opening)
             opened = -1
     if opened >= 0:
         last = packer.merged_most(opening, last)
         if len(packer) > first and size(packer.starts[-1], closed) <= last:
             packer.ends[-1] = closed
         else:
-            packer.add(opened, closed, opening)
+            add(opened, closed, opening)
 
 
 def merge_backward(packer: Packer, first: int, floor: int, bound: int) -> None:
     """Merge pieces below ``floor`` into the one before, from index ``first`` on."""
-    if len(packer) - first < 2:
+    size, exact, starts, ends = packer.measure.size, packer.exact, packer.starts, packer.ends
+    if len(starts) - first < 2:
         return
-    size, exact = packer.measure.size, packer.exact
+    if exact and min(map(sub, ends[first:], starts[first:])) >= floor:
+        return
+    add_start, add_end, add_boundary = packer.appends()
     for start, end, boundary in packer.take(first):
-        short = (end - start if exact else size(start, end)) < floor
-        most = packer.merged_most(boundary, bound)
-        if short and len(packer) > first and size(packer.starts[-1], end) <= most:
-            packer.ends[-1] = end
+        if (
+            (end - start if exact else size(start, end)) < floor
+            and len(starts) > first
+            and size(starts[-1], end) <= packer.merged_most(boundary, bound)
+        ):
+            ends[-1] = end
         else:
-            packer.add(start, end, boundary)
+            add_start(start)
+            add_end(end)
+            add_boundary(boundary)
 
 
 def reach(
@@ -324,7 +350,8 @@ def reach(
     half = measure.back(before, body, (overlap + 1) // 2)
     found = body
     for level in (paragraph, SENTENCE):
-        for c in level.cuts(text, max(before, lo - 2), half):
+        near = level.last(text, before, lo - 1) if lo - 1 > before else -1
+        for c in ([near] if near > before else []) + level.cuts(text, lo - 1, half):
             start = start_at(text, c, body)
             if start >= lo:
                 if start <= half:

@@ -84,6 +84,10 @@ _ABBREVIATIONS = {
     for word in words.split()
 }
 
+# The last letters of the longer abbreviations: no other word of four letters is one.
+_MARKED = frozenset(_MARKS)
+_ENDINGS = frozenset(word[-4:] for word in _ABBREVIATIONS if len(word) > 3)
+
 
 def sentence_cuts(text: str, lo: int, hi: int) -> list[int]:
     """The sentence ends `c` with `lo < c <= hi`, in order.
@@ -124,9 +128,24 @@ def last_sentence_cut(text: str, lo: int, hi: int) -> int:
     13
     """
     dot = text.rfind(". ", lo, hi)
-    if dot >= 0 and hi - dot < _NEAR and _SENTENCE.search(text, dot + 1, hi) is None:
-        if _ends_sentence(text, dot, dot + 1):
-            return dot + 1  # the common case: no later mark, no abbreviation
+    if dot >= 4 and hi - dot < _NEAR:
+        # The common case: letters that end no abbreviation, then the few later marks.
+        ending = text[dot - 4 : dot]
+        if ending.isalpha():
+            plain = ending not in _ENDINGS
+        else:
+            word = ending.rpartition(" ")[2]
+            plain = len(word) == 3 and word.isalpha() and word not in _ABBREVIATIONS
+            plain = plain or (not word and not _MARKED.intersection(ending))
+        plain = plain and text[dot + 2 : dot + 3] != "."
+        found = dot + 1 if plain or _ends_sentence(text, dot, dot + 1) else -1
+        later = _SENTENCE.search(text, dot + 1, hi)
+        while later:
+            if _ends_sentence(text, later.start(), later.end()):
+                found = later.end()
+            later = _SENTENCE.search(text, later.end(), hi)
+        if found >= 0:
+            return found
         hi = dot + 1
     return _last(_SENTENCE, _ends_sentence, ". ", text, lo, hi)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from spanwise.cutting.clusters import border_after, border_before
-from spanwise.cutting.levels import CLUSTER, SENTENCE_INSIDE, WORD, Level, paragraph_level
+from spanwise.cutting.levels import CLUSTER, SENTENCE_INSIDE, WORD, Find, Level, paragraph_level
 from spanwise.cutting.pack import reach, under_head
 from spanwise.cutting.sizers import Chars, Measure, fits
 from spanwise.cutting.spans import Spans, end_at, start_at, trim
@@ -51,6 +51,7 @@ class Windows:
         "most",
         "overlap",
         "paragraph",
+        "plan",
         "size",
         "text",
     )
@@ -73,59 +74,79 @@ class Windows:
         self.most = most
         self.overlap = overlap
         self.aim = aim
-        self.paragraph = paragraph_level(text)
+        self.plan = [self._planned(level) for level in aim.levels]
+        # Overlap begins at paragraphs too; without it the text need not be read for them.
+        self.paragraph = paragraph_level(text) if overlap else WORD
         self.heading_starts = heading_starts
         self.heading_ends = heading_ends
 
     def cut(self, lo: int, hi: int, boundary: str, out: Spans) -> None:
         """Cut ``[lo, hi)`` and append what comes out, the first piece under ``boundary``."""
         text, exact, measure, size = self.text, self.exact, self.measure, self.size
+        overlap, plan, middle = self.overlap, self.plan, self.size // 2
+        back_half, inside = self.aim.back_half, self.aim.inside
+        headed = bool(self.heading_ends)
+        add_start, add_body = out.starts.append, out.bodies.append
+        add_end, add_boundary = out.ends.append, out.boundaries.append
         body, hi = trim(text, lo, hi)
         window, before = body, -1
         while body < hi:
             limit = window + size if exact else measure.fit(window, hi, size)
-            cut, opens = self._choose(window, body, limit, hi) if limit < hi else (hi, "")
-            end = end_at(text, body, cut)
+            cut, opens = hi, ""
+            if limit < hi:
+                half = low = self._below_headings(body, hi) if headed else body
+                cut = -1
+                if low >= limit > body:
+                    # The headings leave no room: the first word goes with them.
+                    cut = under_head(text, measure, body, low, hi, size, self.most)
+                    opens, half, low = WORD.name, body, body
+                if back_half:
+                    half = window + middle if exact else measure.fit(window, hi, middle)
+                for level, find, short, beyond in plan:
+                    if cut > body:
+                        break
+                    floor = half + beyond
+                    if floor < low:
+                        floor = low
+                    cut = find(text, floor, limit - short)
+                    if headed and cut > floor:
+                        cut = self._above_heading(cut, floor)
+                    if cut <= floor or not (exact or self._fits(body, cut)):
+                        cut = -1
+                    opens = level.name
+                if cut <= body:
+                    cut, opens = self._fall_back(window, body, low, limit, hi)
+            # Most passages end and begin with a letter: no white space to step over.
+            end = cut if "!" <= text[cut - 1] <= "~" else end_at(text, body, cut)
             start = body
-            if self.overlap and window < body:
+            if overlap and window < body:
                 earliest = min(body, max(window, measure.back(before, end, size)))
-                start = reach(text, measure, self.paragraph, before, body, self.overlap, earliest)
+                start = reach(text, measure, self.paragraph, before, body, overlap, earliest)
                 if not exact and measure.size(start, end) > size:
                     start = body
-            out.starts.append(start)
-            out.bodies.append(body)
-            out.ends.append(end)
-            out.boundaries.append(boundary)
+            add_start(start)
+            add_body(body)
+            add_end(end)
+            add_boundary(boundary)
             before, boundary = body, opens
             body = start_at(text, cut, hi)
             window = cut
-            if self.aim.inside and opens in _BEFORE_WHITE:
+            if inside and opens in _BEFORE_WHITE:
                 window = min(cut + 1, body)
-            if self.overlap:
-                opened = measure.back(before, window, self.overlap) if not exact else 0
-                window = max(window - self.overlap if exact else opened, before + 1)
+            if overlap:
+                opened = window - overlap if exact else measure.back(before, window, overlap)
+                window = max(opened, before + 1)
 
-    def _choose(self, window: int, body: int, limit: int, hi: int) -> tuple[int, str]:
-        """The cut of a window and the name of its level."""
+    def _fall_back(self, window: int, body: int, low: int, limit: int, hi: int) -> tuple[int, str]:
+        """The cut of a window in which no level has one where it should be, and its level."""
         text, aim = self.text, self.aim
-        low = self._below_headings(body, hi) if self.heading_ends else body
         if low >= limit:
-            if low > body:
-                cut = under_head(text, self.measure, body, low, hi, self.size, self.most)
-                if cut > body:
-                    return cut, WORD.name
             low = body
-        half = low
         if aim.back_half:
-            middle = self.size // 2
-            half = window + middle if self.exact else self.measure.fit(window, hi, middle)
-        for level in aim.levels:
-            cut = self._last(level, half, low, limit)
-            if cut > low and (self.exact or self._fits(body, cut)):
-                return cut, level.name
-        if aim.back_half:
-            for level in (WORD, SENTENCE_INSIDE):
-                cut = self._last(level, low, low, limit)
+            for level, find, short, _ in map(self._planned, (WORD, SENTENCE_INSIDE)):
+                cut = find(text, low, limit - short)
+                if cut > low and self.heading_ends:
+                    cut = self._above_heading(cut, low)
                 if cut > low and (self.exact or self._fits(body, cut)):
                     return cut, level.name
         if window < body:
@@ -142,22 +163,23 @@ class Windows:
             cut = border_after(text, low + 1, hi, low)
         return cut, CLUSTER.name
 
-    def _last(self, level: Level, half: int, low: int, limit: int) -> int:
-        """The last cut of a level beyond ``half`` and ``low`` that parts no heading, or -1."""
-        text = self.text
-        if self.aim.inside and level.name in _BEFORE_WHITE:
-            limit -= 2 if level.name == "paragraph" else 1
-        elif self.aim.inside:
-            half += 1
-        floor = max(half, low)
-        cut = level.last(text, floor, limit) if limit > floor else -1
-        while cut > floor and self.heading_ends:
-            end = end_at(text, low, cut)
+    def _planned(self, level: Level) -> tuple[Level, Find, int, int]:
+        """How a level is looked for: its finder, what its white space takes, where it begins."""
+        if not self.aim.inside:
+            return level, level.last, 0, 0
+        if level.name not in _BEFORE_WHITE:
+            return level, level.last, 0, 1
+        return level, level.last, 2 if level.name == "paragraph" else 1, 0
+
+    def _above_heading(self, cut: int, low: int) -> int:
+        """The cut, moved above a heading that it would part from its text, or -1."""
+        while cut > low:
+            end = end_at(self.text, low, cut)
             i = bisect_left(self.heading_ends, end)
             if i == len(self.heading_ends) or self.heading_ends[i] != end:
-                break
+                return cut
             cut = self.heading_starts[i]
-        return cut if cut > floor else -1
+        return -1
 
     def _below_headings(self, body: int, hi: int) -> int:
         """Where the text begins under the headings at ``body``, or ``body``."""

@@ -52,7 +52,8 @@ def refine_atom(
     text = packer.text
     head = first_ink(text, after_lines(text, atom.start, 1), atom.end)
     closing = max(text.rfind("\n", atom.start, atom.end), text.rfind("\r", atom.start, atom.end))
-    closed = text[closing + 1 : atom.end].strip()[:3] in ("```", "~~~")
+    mark = text[closing + 1 : atom.end].strip()[:3]
+    closed = closing > atom.start and mark in ("```", "~~~")
     tail = end_at(text, atom.start, max(atom.start, closing)) if closed else atom.end + 1
     packer.fill_best(start, atom.end, levels, boundary, (head, tail))
 

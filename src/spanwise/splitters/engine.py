@@ -76,7 +76,7 @@ class ByTitle(Strategy):
         measure = bind(self.sizer, text)
         size = self.chunk_size if self.max_size is None else min(self.chunk_size, self.max_size)
         overlap = default_overlap(self.overlap, self.chunk_size, ENGINE_USUAL)
-        starts, ends = structure.heading_starts, structure.heading_ends
+        starts, ends = structure.heading_starts, document.outline.heading_ends
         windows = Windows(
             text, measure, size, min(overlap, size - 1), _AIM, starts, ends, self.max_size
         )

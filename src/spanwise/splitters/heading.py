@@ -114,7 +114,8 @@ class Blocks:
         "atom_starts",
         "atoms",
         "block",
-        "deeper",
+        "deeper_ends",
+        "deeper_starts",
         "heading_ends",
         "heading_starts",
         "levels",
@@ -136,13 +137,15 @@ class Blocks:
         self.levels = (paragraph_level(text), *below_line(text))
         self.heading_starts = structure.heading_starts
         self.heading_ends = structure.heading_ends
-        self.deeper: dict[int, int] = {}
+        self.deeper_starts: list[int] = []
+        self.deeper_ends: list[int] = []
         if deeper_than < _DEEPEST:
             shallow = [level <= deeper_than for level in structure.heading_levels]
             marks = list(zip(self.heading_starts, self.heading_ends, shallow, strict=True))
             self.heading_starts = [start for start, _, keep in marks if keep]
             self.heading_ends = [end for _, end, keep in marks if keep]
-            self.deeper = {start: end for start, end, keep in marks if not keep}
+            self.deeper_starts = [start for start, _, keep in marks if not keep]
+            self.deeper_ends = [end for _, end, keep in marks if not keep]
 
     def pack(self, start: int, end: int, head: int, boundary: str) -> None:
         """Cut ``[start, end)``, both at ink; the text under its heading begins at ``head``."""
@@ -154,7 +157,8 @@ class Blocks:
             if limit == end:
                 packer.add(p, end, boundary)
                 return
-            head = max(head, self._after_deeper(p, end))
+            if self.deeper_starts:
+                head = max(head, self._after_deeper(p, end))
             low = head if p < head < limit else p
             c = packer.under_head(p, head, end) if p < limit <= head else -1
             if c > p:
@@ -203,11 +207,10 @@ class Blocks:
 
     def _after_deeper(self, p: int, end: int) -> int:
         """Where the text begins under the headings at ``p`` that cut nothing."""
-        while self.deeper:
-            line = max(self.packer.text.rfind("\n", 0, p), self.packer.text.rfind("\r", 0, p)) + 1
-            if line not in self.deeper:
-                break
-            p = first_ink(self.packer.text, self.deeper[line], end)
+        i = bisect_right(self.deeper_starts, p) - 1
+        while 0 <= i < len(self.deeper_starts) and self.deeper_starts[i] <= p < self.deeper_ends[i]:
+            p = first_ink(self.packer.text, self.deeper_ends[i], end)
+            i += 1
         return p
 
 

@@ -57,7 +57,7 @@ class ByLayout(Strategy):
         levels = (paragraph_level(text), line_level(text), SENTENCE, WORD)
         inside = (levels[0], *below_line(text))
         aim = Aim(levels=levels, back_half=True, inside=False)
-        starts, ends = structure.heading_starts, structure.heading_ends
+        starts, ends = structure.heading_starts, document.outline.heading_ends
         windows = Windows(
             text, measure, size, min(overlap, size - 1), aim, starts, ends, self.max_size
         )

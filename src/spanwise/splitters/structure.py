@@ -119,7 +119,8 @@ class SemanticChunker(Strategy):
                     refine_atom(packer, Atom(head, end, "fence"), start, inside, boundary)
                 else:
                     packer.fill(start, end, levels, boundary, head=head, most=largest)
-                exempt += [whole and segment.kind != "paragraph"] * (len(packer) - first)
+                keeps = whole and segment.kind != "paragraph" and start == segment.start
+                exempt += [keeps] * (len(packer) - first)
                 boundary = paragraph.name
         self._merge(packer, exempt, floor, largest)
         return show(cap_pieces(packer, levels, self.max_size), overlap, largest, structure.front)

@@ -10,7 +10,16 @@ from typing import NamedTuple
 
 from spanwise.cutting.sentences import sentence_cuts
 
-from .cuts import borders, ink, ink_start, line_cuts, overlap_start, paragraph_cuts, word_cuts
+from .cuts import (
+    borders,
+    first_cut,
+    ink,
+    ink_start,
+    line_cuts,
+    overlap_start,
+    paragraph_cuts,
+    word_cuts,
+)
 from .white import NONE, On, Refused, js_slice
 
 CHUNK_SIZE = 800
@@ -188,12 +197,12 @@ def cut_anywhere(
         spaces = [cut for cut in word_cuts(text, on) if low < cut < end]
         if spaces:
             return spaces[-1], spaces[-1] + 1
-        ends = [cut for cut in sentence_cuts(text, low + 1, end) if cut in borders(text, on)]
+        ends = [cut for cut in sentence_cuts(text, low, end) if cut in borders(text, on)]
         if ends and "boundaries" in on:
             return ends[-1], ends[-1]
         # Overlap gives way to a word: the window goes on to the next border.
         if start < body:
-            cut = next_space(text, max(end, body), high, on=on)
+            cut = first_cut("word", text, max(end, body), high, on)
             whole = cut < high or body == 0 or text[body - 1].isspace()
             if whole and cut - body <= chunk_size:
                 return cut, cut + 1
@@ -202,16 +211,6 @@ def cut_anywhere(
             cut for cut in borders(text, on) if cut > body
         )
     return end, end
-
-
-def next_space(text: str, place: int, high: int, *, on: On = NONE) -> int:
-    """The next white run behind a place, else the end."""
-    runs = [
-        cut
-        for cut in word_cuts(text, on)
-        if place < cut < high and (cut == place + 1 or not text[cut - 1].isspace())
-    ]
-    return runs[0] if runs else high
 
 
 def next_start(start: int, body: int, behind: int, *, overlap: int, on: On = NONE) -> int:

@@ -220,7 +220,9 @@ def page_place(trimmed: Span, body: int, *, on: On = NONE) -> int:
     """Where the page is looked up: the own start before it was trimmed, if overlap moved it."""
     if "own-page" in on:
         return body
-    return trimmed.start if trimmed.content_start is None else trimmed.content_start
+    if trimmed.content_start is None:
+        return trimmed.start
+    return trimmed.content_start if trimmed.opened is None else trimmed.opened
 
 
 def page_starts(pages: Sequence[str]) -> list[int]:

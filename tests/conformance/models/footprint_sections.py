@@ -21,6 +21,8 @@ from .footprint_spans import (
     cluster_end,
     cut_long,
     fold_runts,
+    hard_cut,
+    overlapping,
     pack_spans,
     paragraph_spans,
     runt_limit,
@@ -394,7 +396,8 @@ class Blocks:
             else:
                 cut = min([c for c in self.block_cuts if limit < c < end], default=end)
                 unit = whole._replace(start=place, end=ink_end(text, place, cut, on))
-                pieces.extend(self.cut_block(unit, low))
+                cut_pieces = self.cut_block(unit, low)
+                pieces.extend(overlapping(cut_pieces, self.overlap_chars, on=on))
             place = ink_start(text, cut, end, on)
         return pieces
 
@@ -455,7 +458,7 @@ class Blocks:
         """At the locally best cuts, none up to `head` if there is a choice, none from `tail` on."""
         text, size, on = self.text, self.size, self.on
         if "soft-cut" not in on:
-            return cut_long([unit], size, self.overlap_chars, text=text, on=on)
+            return hard_cut(unit, size, self.overlap_chars, text=text, on=on | {"one-overlap"})
         if "local" not in on:
             return soft_cut(text, unit, size, levels, on=on)
         pieces: list[Span] = []

@@ -18,13 +18,17 @@ BELOW_PARAGRAPH = ("line", "sentence", "clause", "word", "cluster")
 
 
 class Span(NamedTuple):
-    """A range, its label, where its own text begins if overlap moved `start`, its section."""
+    """A range, its label, where its own text begins if overlap moved `start`, its section.
+
+    `opened` is where it began before it was trimmed, if it was.
+    """
 
     start: int
     end: int
     heading: str | None = None
     content_start: int | None = None
     section: int = 0
+    opened: int | None = None
 
 
 # Units.
@@ -68,7 +72,7 @@ def trim_spans(text: str, spans: list[Span], *, on: On = NONE) -> list[Span]:
     for span in spans:
         start, end = trimmed(text, span.start, span.end, on=on)
         if start < end:
-            done.append(span._replace(start=start, end=end))
+            done.append(span._replace(start=start, end=end, opened=span.start))
     return done
 
 
@@ -106,7 +110,8 @@ def cut_long(
         if span.end - span.start <= max_chars:
             done.append(span)
         elif "soft-cut" in on:
-            done.extend(soft_cut(text, span, max_chars, BELOW_PARAGRAPH, on=on))
+            pieces = soft_cut(text, span, max_chars, BELOW_PARAGRAPH, on=on)
+            done.extend(overlapping(pieces, overlap_chars, on=on))
         else:
             done.extend(hard_cut(span, max_chars, overlap_chars, text=text, on=on))
     return done
@@ -133,6 +138,16 @@ def soft_cut(
         else:
             done.append(piece)
     return done
+
+
+def overlapping(pieces: list[Span], overlap_chars: int, *, on: On = NONE) -> list[Span]:
+    """The pieces of one span as the reference cuts it: each overlaps the one before already."""
+    if "one-overlap" in on:
+        return pieces
+    return [
+        piece if row == 0 else piece._replace(start=max(span.start, piece.start - overlap_chars))
+        for row, (span, piece) in enumerate(zip([pieces[0], *pieces], pieces, strict=False))
+    ]
 
 
 def hard_cut(

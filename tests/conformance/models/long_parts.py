@@ -36,7 +36,7 @@ def split_long(source: str, part: Part, sizes: Sizes, *, on: On = NONE) -> list[
     if part.kind == "code-block" and "local" in on and "slices" in on:
         return split_code(source, part, sizes, on=on)
     units = paragraph_units(source, part.runs, on=on)
-    if len(units) <= 1:
+    if len(units) <= 1 and "slices" not in on:
         return split_sentences(source, part, sizes, on=on)
     done: list[Part] = []
     for small in pack_units(source, units, part, PARAGRAPH, sizes, on=on):
@@ -61,7 +61,7 @@ def split_lines(source: str, part: Part, sizes: Sizes, *, on: On) -> list[Part]:
 
 def split_sentences(source: str, part: Part, sizes: Sizes, *, on: On = NONE) -> list[Part]:
     units = sentence_units(source, part.runs, on=on)
-    if len(units) <= 1:
+    if len(units) <= 1 and "slices" not in on:
         return split_words(source, part, sizes, on=on)
     done: list[Part] = []
     for small in pack_units(source, units, part, SENTENCE, sizes, on=on):
@@ -398,8 +398,8 @@ def indentation(text: str, cut: int, place: int) -> int:
 
 
 def cap(source: str, parts: list[Part], sizes: Sizes, *, on: On) -> list[Part]:
-    """With `cap-whole`, a cluster over the largest size is cut between its characters."""
-    if "cap-whole" not in on or "slices" not in on:
+    """A cluster over the largest size is cut between its characters."""
+    if "slices" not in on:
         return parts
     whole = sizes._replace(target_size=sizes.max_size)
     done: list[Part] = []

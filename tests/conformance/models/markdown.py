@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from spanwise.cutting.markdown import scan
 
-from .cuts import ink_end, ink_start
+from .cuts import ink_end, ink_start, line_ends
 from .white import On
 
 
@@ -99,3 +99,48 @@ def before_headings(text: str, headings: Headings, start: int, cut: int, on: On)
         if start < cut and ink_end(text, start, cut, on) == end:
             cut = heading.start
     return cut
+
+
+def context_above(text: str, body: int, end: int, most: int, on: On) -> str:
+    """What our passages say beside their text, shortened outermost first to fit with it.
+
+    The labels of the headings above, then the header of a table that was cut.
+    """
+    path = [
+        label_of(text, heading)
+        for heading in enclosing(text, body, end, on)
+        if heading.label_start < body and label_of(text, heading)
+    ]
+    header = table_header(text, body, on)
+    while path or header:
+        context = "\n".join(line for line in (" > ".join(path), header) if line)
+        if len(context) + 2 + end - body <= most:
+            return context
+        if path:
+            del path[0]
+        else:
+            header = ""
+    return ""
+
+
+def enclosing(text: str, body: int, end: int, on: On) -> list[Heading]:
+    """The heading that governs an own part and those around it, outermost first."""
+    headings = scan_headings(text)
+    heading = governing(text, headings, body, end, on)
+    if heading is None:
+        return []
+    found = [heading]
+    for above in reversed(headings[: headings.index(heading)]):
+        if above.level < found[0].level:
+            found.insert(0, above)
+    return found
+
+
+def table_header(text: str, body: int, on: On) -> str:
+    """The first two lines of the table that an own part begins below, if it does."""
+    for atom in scan_atoms(text):
+        if atom.kind == "table" and atom.start <= body < atom.end:
+            stop = [start for start, _ in line_ends(text, on) if start >= atom.start]
+            if len(stop) > 1 and body >= stop[1]:
+                return text[atom.start : stop[1]]
+    return ""

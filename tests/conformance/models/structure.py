@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from .cuts import ink, ink_start, is_blank_line, line_ends, overlap_start
 from .long_parts import best_cut, cap, code_inside, split_lines, split_long
-from .markdown import front_end, scan_atoms, scan_headings
+from .markdown import context_above, front_end, scan_atoms, scan_headings
 from .parts import Part, Sizes, trimmed
 from .runs import Run, Runs, runs_join, runs_length, runs_slice, runs_text
 from .white import NONE, On, Refused, js_is_blank, js_is_space, js_trim
@@ -80,9 +80,10 @@ def semantic_chunks(
     )
     parts = [small for part in parts for small in split_long(source, part, sizes, on=on)]
     parts = merge_short(source, parts, sizes, on=on)
-    if max_size is not None:
-        parts = cap(source, parts, sizes, on=on)
-    return with_overlap(source, parts, sizes, on=on)
+    if max_size is None or "cap-whole" not in on:
+        return with_overlap(source, parts, sizes, on=on)
+    chunks = with_overlap(source, cap(source, parts, sizes, on=on), sizes, on=on)
+    return [within(text, chunk, sizes, on=on) for chunk in chunks]
 
 
 def chunk_text(text: str, chunk: Chunk) -> str:
@@ -368,3 +369,12 @@ def overlap_runs(source: str, previous: Part, part: Part, sizes: Sizes, *, on: O
         earliest = max(earliest, front_end(source[:-1]))
     start = overlap_start(source[:-1], before, body, sizes.overlap, min(earliest, body), on)
     return (Run(start, body),) if start < body else ()
+
+
+def within(text: str, chunk: Chunk, sizes: Sizes, *, on: On) -> Chunk:
+    """Without its overlap when that is too much beside the headings above."""
+    body, end = chunk.runs[0].start, min(chunk.runs[-1].end, len(text))
+    context = context_above(text, body, end, sizes.max_size, on)
+    beside = len(context) + 2 if context else 0
+    whole = beside + runs_length(chunk.lead) + end - body
+    return chunk._replace(lead=()) if whole > sizes.max_size else chunk

@@ -7,7 +7,7 @@ from typing import Any
 from conformance.compare import REFUSED, Answer, On, Subject, Vector, snake
 from conformance.models import chunk_text as model
 from conformance.models.white import Refused
-from hostile import hostile
+from conformance.texts import texts
 from hypothesis import strategies as st
 
 import spanwise
@@ -56,7 +56,7 @@ def drawn(draw: Any, separators: st.SearchStrategy[Any]) -> Vector:
     options = {"chunkSize": size, "separator": draw(separators)}
     if overlap is not None:
         options["overlap"] = overlap
-    return {"fn": "chunkText", "options": options, "input": draw(hostile)}
+    return {"fn": "chunkText", "options": options, "input": draw(texts)}
 
 
 DRAWN = {

@@ -42,7 +42,9 @@ def ours(case: Vector) -> Answer:
     }
     if case["options"]["strategy"] == "hierarchical":
         # The other strategies of the reference give no heading; ours always has its path.
-        answer["labels"] = [chunk.heading_path[-1:] for chunk in chunks]
+        answer["labels"] = [
+            chunk.heading_path[-1] if chunk.heading_path else None for chunk in chunks
+        ]
     return answer
 
 
@@ -61,7 +63,7 @@ def run(case: Vector, on: On) -> Answer:
         "texts": contents,
     }
     if options["strategy"] == "hierarchical":
-        answer["labels"] = [() if c.heading is None else (c.heading,) for c in chunks]
+        answer["labels"] = [chunk.heading for chunk in chunks]
     return answer
 
 

@@ -21,7 +21,7 @@ from conformance.models import footprint as model
 from conformance.models import footprint_html
 from conformance.models import footprint_spans as spans_of
 from conformance.models.white import Hang, Refused
-from hostile import hostile
+from conformance.texts import texts
 from hypothesis import strategies as st
 
 import spanwise
@@ -101,9 +101,9 @@ def drawn(draw: Any, name: str) -> Vector:
         options["maxLevel"] = draw(st.sampled_from([6, 6, 1, 2, 3]))
     if name == "fixedWithOverlap":
         options["wordWindow"] = draw(st.integers(0, 50))
-    case = {"fn": name, "options": options, "input": draw(hostile)}
+    case = {"fn": name, "options": options, "input": draw(texts)}
     if draw(st.integers(0, 3)) == 3:
-        case["pages"] = draw(st.lists(hostile, min_size=1, max_size=3))
+        case["pages"] = draw(st.lists(texts, min_size=1, max_size=3))
         case["input"] = "\n\n".join(case["pages"])
     return case
 
