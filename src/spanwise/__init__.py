@@ -22,6 +22,7 @@ from spanwise.errors import (
     SplitterError,
 )
 from spanwise.lexical import WordSpan, lexical_spans, lexical_tokens
+from spanwise.loaders import find_documents, load
 from spanwise.snippets import Highlight, Mark, Snippet, highlight, snippet_around
 from spanwise.splitters.base import Splitter
 from spanwise.splitters.choose import chunk
@@ -79,10 +80,12 @@ __all__ = [
     "chunk_text",
     "chunk_turns",
     "explain",
+    "find_documents",
     "fixed_with_overlap",
     "highlight",
     "lexical_spans",
     "lexical_tokens",
+    "load",
     "snippet_around",
     "utf8_bytes",
     "whole_document",

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
 from hypothesis import strategies as st
 
 from spanwise import Document, Turn
@@ -85,6 +86,4 @@ def cases(draw: Any, kind: type[Strategy], texts: st.SearchStrategy[str]) -> Cas
 
 def each_strategy(test: Callable[..., None]) -> Callable[..., None]:
     """Parametrise a test over every strategy of the registry."""
-    import pytest
-
     return pytest.mark.parametrize("kind", STRATEGIES, ids=lambda kind: kind.name)(test)

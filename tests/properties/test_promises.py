@@ -5,11 +5,11 @@ from __future__ import annotations
 import pickle
 import warnings
 
+from hostile import hostile
 from hypothesis import given
 from hypothesis import strategies as st
-
-from hostile import hostile
 from properties.splitters import Case, cases, each_strategy
+
 from spanwise import Chunk, Chunks, EmptyDocumentWarning, explain
 from spanwise.cutting.clusters import border_after, border_before, is_border
 from spanwise.cutting.levels import CLAUSE, SENTENCE

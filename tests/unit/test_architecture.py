@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -66,7 +67,8 @@ def test_no_import_inside_a_function(path: Path) -> None:
     tree = ast.parse(path.read_text())
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):
-            inner = [each for each in ast.walk(node) if isinstance(each, ast.Import | ast.ImportFrom)]
+            kinds = ast.Import | ast.ImportFrom
+            inner = [each for each in ast.walk(node) if isinstance(each, kinds)]
             assert not inner, f"{path.name}: {node.name}"
 
 
@@ -87,8 +89,6 @@ def test_no_module_has_the_name_of_a_public_function() -> None:
 
 
 def test_the_version_is_the_one_of_the_package() -> None:
-    from importlib.metadata import version
-
     assert spanwise.__version__ == version("spanwise")
 
 

@@ -242,10 +242,10 @@ def test_time_grows_with_the_text(piece: str) -> None:
         text = "a" + piece * size
         times = []
         for _ in range(3):
-            begun = time.perf_counter()
+            begun = time.process_time()
             lexical_spans(text)
             find_matches(text, LONG_QUERY)
-            times.append(time.perf_counter() - begun)
+            times.append(time.process_time() - begun)
         return min(times)
 
     fastest(10)

@@ -276,7 +276,7 @@ def merge_forward(packer: Packer, first: int, floor: int, bound: int, last: int)
     """
     if floor <= 0:
         return
-    size, exact, add = packer.measure.size, packer.exact, packer.add
+    measure, exact, add = packer.measure, packer.exact, packer.add
     if exact and min(map(sub, packer.ends[first:], packer.starts[first:]), default=0) >= floor:
         return
     add_start, add_end, add_boundary = packer.appends()
@@ -284,24 +284,24 @@ def merge_forward(packer: Packer, first: int, floor: int, bound: int, last: int)
     opening = ""
     for start, end, boundary in packer.take(first):
         if opened < 0:
-            if (end - start if exact else size(start, end)) >= floor:
+            if end - start >= floor if exact else not fits(measure, start, end, floor - 1):
                 add_start(start)
                 add_end(end)
                 add_boundary(boundary)
             else:
                 opened, closed, opening = start, end, boundary
             continue
-        if size(opened, end) > packer.merged_most(boundary, bound):
+        if not fits(measure, opened, end, packer.merged_most(boundary, bound)):
             # The run stands alone: what follows does not fit with it.
             add(opened, closed, opening)
             opened, opening = start, boundary
         closed = end
-        if size(opened, closed) >= floor:
+        if not fits(measure, opened, closed, floor - 1):
             add(opened, closed, opening)
             opened = -1
     if opened >= 0:
         last = packer.merged_most(opening, last)
-        if len(packer) > first and size(packer.starts[-1], closed) <= last:
+        if len(packer) > first and fits(measure, packer.starts[-1], closed, last):
             packer.ends[-1] = closed
         else:
             add(opened, closed, opening)
@@ -309,17 +309,17 @@ def merge_forward(packer: Packer, first: int, floor: int, bound: int, last: int)
 
 def merge_backward(packer: Packer, first: int, floor: int, bound: int) -> None:
     """Merge pieces below ``floor`` into the one before, from index ``first`` on."""
-    size, exact, starts, ends = packer.measure.size, packer.exact, packer.starts, packer.ends
-    if len(starts) - first < 2:
+    measure, exact, starts, ends = packer.measure, packer.exact, packer.starts, packer.ends
+    if len(starts) - first < 2 or floor <= 0:
         return
     if exact and min(map(sub, ends[first:], starts[first:])) >= floor:
         return
     add_start, add_end, add_boundary = packer.appends()
     for start, end, boundary in packer.take(first):
         if (
-            (end - start if exact else size(start, end)) < floor
+            (end - start < floor if exact else fits(measure, start, end, floor - 1))
             and len(starts) > first
-            and size(starts[-1], end) <= packer.merged_most(boundary, bound)
+            and fits(measure, starts[-1], end, packer.merged_most(boundary, bound))
         ):
             ends[-1] = end
         else:

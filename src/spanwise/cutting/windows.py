@@ -54,6 +54,7 @@ class Windows:
         "plan",
         "size",
         "text",
+        "text_starts",
     )
 
     def __init__(
@@ -79,6 +80,11 @@ class Windows:
         self.paragraph = paragraph_level(text) if overlap else WORD
         self.heading_starts = heading_starts
         self.heading_ends = heading_ends
+        # Where the text below each run of headings begins: from the last heading up.
+        self.text_starts = [start_at(text, end, len(text)) for end in heading_ends]
+        for i in range(len(heading_ends) - 2, -1, -1):
+            if self.text_starts[i] >= heading_starts[i + 1]:
+                self.text_starts[i] = self.text_starts[i + 1]
 
     def cut(self, lo: int, hi: int, boundary: str, out: Spans) -> None:
         """Cut ``[lo, hi)`` and append what comes out, the first piece under ``boundary``."""
@@ -96,9 +102,10 @@ class Windows:
             if limit < hi:
                 half = low = self._below_headings(body, hi) if headed else body
                 cut = -1
-                if low >= limit > body:
-                    # The headings leave no room: the first word goes with them.
-                    cut = under_head(text, measure, body, low, hi, size, self.most)
+                if low >= limit:
+                    if low > body:
+                        # The headings leave no room: the first word goes with them.
+                        cut = under_head(text, measure, body, low, hi, size, self.most)
                     opens, half, low = WORD.name, body, body
                 if back_half:
                     half = window + middle if exact else measure.fit(window, hi, middle)
@@ -140,8 +147,6 @@ class Windows:
     def _fall_back(self, window: int, body: int, low: int, limit: int, hi: int) -> tuple[int, str]:
         """The cut of a window in which no level has one where it should be, and its level."""
         text, aim = self.text, self.aim
-        if low >= limit:
-            low = body
         if aim.back_half:
             for level, find, short, _ in map(self._planned, (WORD, SENTENCE_INSIDE)):
                 cut = find(text, low, limit - short)
@@ -183,12 +188,10 @@ class Windows:
 
     def _below_headings(self, body: int, hi: int) -> int:
         """Where the text begins under the headings at ``body``, or ``body``."""
-        starts, ends = self.heading_starts, self.heading_ends
-        i = bisect_right(starts, body) - 1
-        while 0 <= i < len(starts) and starts[i] <= body < ends[i] and body < hi:
-            body = start_at(self.text, ends[i], hi)
-            i += 1
-        return body
+        i = bisect_right(self.heading_starts, body) - 1
+        if i < 0 or body >= self.heading_ends[i]:
+            return body
+        return min(self.text_starts[i], hi)
 
     def _fits(self, body: int, cut: int) -> bool:
         return fits(self.measure, body, end_at(self.text, body, cut), self.size)
