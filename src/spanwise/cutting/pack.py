@@ -17,7 +17,7 @@ from spanwise.cutting.levels import CLUSTER, SENTENCE, WORD, Level
 from spanwise.cutting.sizers import Chars, Measure, fits
 from spanwise.cutting.spans import end_at, start_at, trim
 
-__all__ = ["RUNT", "Packer", "merge_backward", "merge_forward", "reach", "under_head"]
+__all__ = ["RUNT", "Packer", "checksum", "merge_backward", "merge_forward", "reach", "under_head"]
 
 # A piece below this many units is a runt whatever the floor; from the
 # footprint reference. Small sizes have a smaller one (departure `small-sizes`).

@@ -8,7 +8,7 @@ from typing import ClassVar
 from spanwise.cutting.clusters import border_after, border_before
 from spanwise.cutting.levels import CLUSTER, WORD
 from spanwise.cutting.pack import RUNT, Packer
-from spanwise.cutting.sizers import Chars, bind
+from spanwise.cutting.sizers import Chars, bind, fits
 from spanwise.cutting.spans import Spans, trim
 from spanwise.documents import Document
 from spanwise.splitters.base import (
@@ -88,9 +88,8 @@ def _join_runt(packer: Packer, floor: int) -> None:
     """Let a last piece that is too short end the one before it."""
     end = packer.ends[-1]
     gap_bound = packer.size + RUNT - 1
-    if (
-        packer.measure.size(packer.starts[-1], end) < floor
-        and packer.measure.size(packer.starts[-2], end) <= gap_bound
+    if fits(packer.measure, packer.starts[-1], end, floor - 1) and fits(
+        packer.measure, packer.starts[-2], end, gap_bound
     ):
         del packer.starts[-1], packer.ends[-2], packer.boundaries[-1]
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from spanwise.cutting.levels import WORD, Level, block_level, paragraph_level
-from spanwise.cutting.pack import RUNT, Packer, merge_backward
-from spanwise.cutting.sizers import Sizer, bind
+from spanwise.cutting.pack import RUNT, Packer, checksum, merge_backward
+from spanwise.cutting.sizers import Sizer, bind, fits
 from spanwise.cutting.spans import Spans, end_at, first_ink, start_at, trim
 from spanwise.documents import Document, Outline
 from spanwise.errors import EmptyDocumentWarning, OptionError, shown
@@ -214,87 +214,150 @@ class Blocks:
         return p
 
 
-def _pack_sections(blocks: Blocks, front: int, floor: int) -> None:
-    """Cut every section; short ones join the next, a bare one at the end the last.
+class _Sections:
+    """Runs of headings with the text below them, as flat lists.
 
-    A section is a run of headings with nothing between them, and the text below.
+    The text begins at ``heads[i]``; ``last_headings[i]`` is the index of the
+    last heading of the run, -1 above the first; ``shorts[i]`` the size of a
+    text below the floor, else -1. Headings without text at the end lie in
+    ``bare``, empty when there are none.
     """
+
+    __slots__ = ("bare", "ends", "heads", "last_headings", "shorts", "starts")
+
+    def __init__(self, blocks: Blocks, front: int, floor: int) -> None:
+        packer = blocks.packer
+        text, measure, size = packer.text, packer.measure, packer.size
+        ends, count = blocks.heading_ends, len(blocks.heading_starts)
+        starts = [*blocks.heading_starts, len(text)]
+        self.starts: list[int] = []
+        self.heads: list[int] = []
+        self.ends: list[int] = []
+        self.shorts: list[int] = []
+        self.last_headings: list[int] = []
+        self.bare = (len(text), len(text))
+        start = head = start_at(text, front, starts[0])
+        stop = starts[0]
+        i = -1 if head < stop else 0
+        while i < count:
+            if i >= 0:
+                start, stop = starts[i], starts[i + 1]
+                if text[start] != "#":
+                    start = start_at(text, start, stop)
+                head = start_at(text, ends[i], stop)
+                while head == stop and i + 1 < count:
+                    i += 1
+                    stop = starts[i + 1]
+                    head = start_at(text, ends[i], stop)
+                if head == stop:
+                    self.bare = (start, end_at(text, start, stop))
+                    break
+            end = end_at(text, head, stop)
+            if packer.exact:
+                body = end - head if end - head < floor and end - start <= size else -1
+            elif fits(measure, head, end, floor - 1) and fits(measure, start, end, size):
+                body = measure.size(head, end)
+            else:
+                body = -1
+            self.starts.append(start)
+            self.heads.append(head)
+            self.ends.append(end)
+            self.shorts.append(body)
+            self.last_headings.append(i)
+            i += 1
+
+    def stretch_end(self, i: int) -> int:
+        """One past the last of the short sections that ``i`` begins."""
+        while i < len(self.shorts) and self.shorts[i] >= 0:
+            i += 1
+        return i
+
+
+def _pack_sections(blocks: Blocks, front: int, floor: int) -> None:
+    """Cut every section; short ones join the next, a bare one at the end the last."""
     packer = blocks.packer
-    text, measure, exact, add = packer.text, packer.measure, packer.exact, packer.add
-    size, merge = packer.size, max(floor, RUNT)
+    measure, exact, add, size = packer.measure, packer.exact, packer.add, packer.size
+    merge = max(floor, RUNT)
     cap = size + 2 * merge if packer.most is None else packer.most
     bound = min(size + merge - 1, cap)
     runt = floor if floor else min(RUNT, size // 2)
-    ends, count = blocks.heading_ends, len(blocks.heading_starts)
-    starts = [*blocks.heading_starts, len(text)]
-
-    opened = closed = -1  # a run of short sections, not yet a passage
-    held = 0  # the size of their bodies
-    opening = ""
-    boundary = "block" if front else "document"
-    start = head = start_at(text, front, starts[0])
-    stop = starts[0]
-    i = -1 if head < stop else 0
-    while i < count:
-        if i >= 0:
-            start, stop = starts[i], starts[i + 1]
-            if text[start] != "#":
-                start = first_ink(text, start, stop)
-            head = start_at(text, ends[i], stop)
-            while head == stop and i + 1 < count:
-                i += 1
-                stop = starts[i + 1]
-                head = start_at(text, ends[i], stop)
-            if packer.starts or opened >= 0:
-                boundary = "heading"
-            if head == stop:
-                break
+    found = _Sections(blocks, front, floor)
+    starts, ends, shorts = found.starts, found.ends, found.shorts
+    opened, held = -1, 0  # the first of a run of short sections, and the size of their texts
+    stretch, long = 0, False  # where the short sections end, and whether they are many
+    boundary = "document"
+    if front:
+        boundary = "block" if found.last_headings[:1] == [-1] else "heading"
+    i = 0
+    while i < len(starts):
+        start, end = starts[i], ends[i]
         if packer.most is not None:
-            size = blocks.leave_room(i)
+            size = blocks.leave_room(found.last_headings[i])
             bound = min(size + merge - 1, cap)
-        i += 1
-        end = end_at(text, head, stop)
-        body = end - head if exact else measure.size(head, end)
-        fits = (end - start if exact else measure.size(start, end)) <= size
-        if fits and body < floor:
-            if opened >= 0 and measure.size(opened, end) > bound:
-                add(opened, closed, opening)
-                opened = -1
+        whole = end - start <= size if exact else fits(measure, start, end, size)
+        if whole and shorts[i] >= 0:
+            if opened >= 0 and not fits(measure, starts[opened], end, bound):
+                add(starts[opened], ends[i - 1], boundary)
+                opened, boundary = -1, "heading"
+            if i >= stretch:
+                stretch = found.stretch_end(i)
+                long = sum(shorts[i:stretch]) > _LONG * floor
             if opened < 0:
-                opened, opening, held = start, boundary, 0
-            closed = end
-            held += body
+                opened, held = i, 0
+            held += shorts[i]
             if held >= floor:
-                add(opened, closed, opening)
-                opened = -1
+                if long:
+                    i = _best_close(packer, found, opened, i, stretch)
+                add(starts[opened], ends[i], boundary)
+                opened, boundary = -1, "heading"
+            i += 1
             continue
-        first = len(packer.starts)
-        if fits:
+        first = len(packer)
+        if whole:
             add(start, end, boundary)
         else:
-            blocks.pack(start, end, head, boundary)
+            blocks.pack(start, end, found.heads[i], boundary)
         if opened >= 0:
-            if measure.size(opened, packer.ends[first]) <= bound:
-                packer.starts[first], packer.boundaries[first] = opened, opening
+            if fits(measure, starts[opened], packer.ends[first], bound):
+                packer.starts[first] = starts[opened]
             else:
-                packer.starts.insert(first, opened)
-                packer.ends.insert(first, closed)
-                packer.boundaries.insert(first, opening)
+                packer.starts.insert(first, starts[opened])
+                packer.ends.insert(first, ends[i - 1])
+                packer.boundaries.insert(first, boundary)
+                packer.boundaries[first + 1] = "heading"
             opened = -1
             first += 1
-        if not fits:
+        if not whole:
             merge_backward(packer, first, runt, bound)
+        boundary = "heading"
+        i += 1
     if opened >= 0:
-        add(opened, closed, opening)
-    if head == stop:
-        _close_bare(packer, start, end_at(text, start, stop), boundary, front, cap)
+        add(starts[opened], ends[-1], boundary)
+        boundary = "heading"
+    if found.bare[0] < found.bare[1]:
+        _close_bare(packer, *found.bare, boundary, front, cap)
+
+
+def _best_close(packer: Packer, found: _Sections, opened: int, last: int, stretch: int) -> int:
+    """The last section of a run among many short ones, from ``last`` on.
+
+    Before the section with the largest checksum, while the run fits: so that an
+    edit does not move the runs to the end of the stretch.
+    """
+    best, largest = last, -1
+    while last + 1 < stretch and packer.fits(found.starts[opened], found.ends[last]):
+        number = checksum(packer.text, found.starts[last + 1])
+        if number > largest:
+            best, largest = last, number
+        last += 1
+    return best
 
 
 def _close_bare(packer: Packer, start: int, end: int, boundary: str, front: int, cap: int) -> None:
     """Headings without text at the end: part of the last passage, else one of their own."""
     last = len(packer.starts) - 1
     if last >= 0 and packer.starts[last] >= front:
-        if packer.measure.size(packer.starts[last], end) <= cap:
+        if fits(packer.measure, packer.starts[last], end, cap):
             packer.ends[last] = end
             return
     elif last < 0:

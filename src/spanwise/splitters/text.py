@@ -150,8 +150,8 @@ class ByRecord(Strategy):
                 break
             following = records[stop][0]
             carried = stop
-            while (
-                carried - 1 > first and measure.size(records[carried - 1][0], following) <= overlap
+            while carried - 1 > first and fits(
+                measure, records[carried - 1][0], following, overlap
             ):
                 carried -= 1
             first, new = carried, stop

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import NamedTuple
+from zlib import crc32
 
 from spanwise.cutting.markdown import scan
 
 from .cuts import ink, ink_start
-from .footprint_blocks import Blocks, Heading, marked_headings
+from .footprint_blocks import CHECKED, LONG, Blocks, Heading, marked_headings
 from .footprint_spans import (
     RUNT_CHARS,
     Span,
@@ -190,7 +191,10 @@ def merge_short_sections(
     done: list[Span] = []
     run: list[Section] = []
     most = max_chars + max(floor, RUNT_CHARS) - 1
-    for section in found:
+    row = 0
+    while row < len(found):
+        section = found[row]
+        row += 1
         if is_bare(text, section, on=on) and "bare" in on:
             break
         if is_short(text, section, max_chars, floor, on=on):
@@ -199,6 +203,10 @@ def merge_short_sections(
                 run = []
             run.append(section)
             if run_stands(text, run, floor, on=on):
+                if "local" in on:
+                    following = many_short(text, found, row - 1, max_chars, floor, on=on)
+                    more = best_close(text, run, following, max_chars, on=on)
+                    run, row = run + following[:more], row + more
                 done.append(run_span(text, run, on=on))
                 run = []
             continue
@@ -221,6 +229,42 @@ def merge_short_sections(
     if bare is not None:
         return close_bare(text, done, bare, max_chars, floor, after_front, on=on)
     return close_run(text, done, run, on=on)
+
+
+def many_short(
+    text: str, found: list[Section], row: int, max_chars: float, floor: float, *, on: On = NONE
+) -> list[Section]:
+    """The short sections after a row, when with those before it they are many; else none."""
+
+    def counts(section: Section) -> bool:
+        return is_short(text, section, max_chars, floor, on=on) and not is_bare(
+            text, section, on=on
+        )
+
+    first = row
+    while first > 0 and counts(found[first - 1]):
+        first -= 1
+    stop = row + 1
+    while stop < len(found) and counts(found[stop]):
+        stop += 1
+    long = run_length(text, found[first:stop], on=on) > LONG * floor
+    return found[row + 1 : stop] if long else []
+
+
+def best_close(
+    text: str, run: list[Section], following: list[Section], max_chars: float, *, on: On = NONE
+) -> int:
+    """How many more sections a run takes: up to before the one with the largest checksum."""
+    best, largest = 0, -1
+    for more, section in enumerate(following):
+        last = following[more - 1] if more else run[-1]
+        if too_long(text, run[0].start, last.end, max_chars, on=on):
+            break
+        start = ink_start(text, section.start, section.end, on=on)
+        checked = text[start : start + CHECKED].encode("utf-8", "surrogatepass")
+        if crc32(checked) > largest:
+            best, largest = more, crc32(checked)
+    return best
 
 
 def too_long(text: str, start: int, end: int, most: float, *, on: On = NONE) -> bool:
