@@ -10,8 +10,9 @@ import pytest
 from hypothesis import strategies as st
 
 from spanwise import Document, Turn
+from spanwise.cutting.pack import RUNT
 from spanwise.cutting.sizers import chars, utf8_bytes, words
-from spanwise.splitters.base import RUNT, Strategy
+from spanwise.splitters.base import Strategy
 from spanwise.splitters.registry import STRATEGIES
 
 

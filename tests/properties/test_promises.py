@@ -13,6 +13,7 @@ from properties.splitters import Case, cases, each_strategy
 from spanwise import Chunk, Chunks, EmptyDocumentWarning, explain
 from spanwise.cutting.clusters import border_after, border_before, is_border
 from spanwise.cutting.levels import CLAUSE, SENTENCE
+from spanwise.cutting.pack import RUNT
 from spanwise.splitters.base import Strategy
 
 
@@ -31,7 +32,10 @@ def atoms(case: Case) -> list[tuple[int, int]]:
     """What a strategy may keep whole whatever its size, with the heading glued to it."""
     text, structure = case.document.text, case.document.outline.structure
     name = case.splitter.name
-    found = list(zip(structure.atom_starts, structure.atom_ends, strict=True))
+    found = [
+        (start, start + len(text[start:end].rstrip()))
+        for start, end in zip(structure.atom_starts, structure.atom_ends, strict=True)
+    ]
     if name == "by_record":
         found = [(0, len(text))]
     if name == "by_turn":
@@ -91,9 +95,12 @@ def test_size(kind: type[Strategy], data: st.DataObject) -> None:
         holds_atom = any(body <= start and stop == end for start, stop in whole) or (
             max_size is not None and any(start <= body and end <= stop for start, stop in whole)
         )
-        # Headings stay with their text, be it a single cluster.
+        # Headings stay with their text, be it a single word or cluster.
         below = after_headings(case, body, end)
-        headed = below > body and border_after(text, min(below + 1, end)) >= end
+        headed = below > body and (
+            border_after(text, min(below + 1, end)) >= end
+            or size(text[body:end]) < case.bound + RUNT
+        )
         assert one_cluster or holds_atom or headed, text[body:end]
 
 

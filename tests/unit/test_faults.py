@@ -60,3 +60,9 @@ def test_overlap_is_never_white_space_alone() -> None:
         "internationalisation internationalisation requires a internationalisation"
     )
     assert all(text == text.strip() for text in chunks.texts)
+
+
+def test_a_heading_too_deep_to_cut_goes_with_its_text_all_the_same() -> None:
+    text = "# A\n\nText of A.\n\n## B\n\nText of B goes on."
+    chunks = by_heading(chunk_size=30, overlap=0, min_size=0, max_level=1).split(text)
+    assert chunks.texts == ["# A\n\nText of A.", "## B\n\nText of B goes on."]

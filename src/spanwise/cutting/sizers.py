@@ -12,7 +12,7 @@ from itertools import islice
 from re import compile as pattern
 from typing import Protocol
 
-__all__ = ["Measure", "Sizer", "bind", "chars", "fits", "utf8_bytes", "words"]
+__all__ = ["Measure", "Sizer", "bind", "chars", "exceeds", "fits", "utf8_bytes", "words"]
 
 Sizer = Callable[[str], int]
 
@@ -82,6 +82,15 @@ def fits(measure: Measure, lo: int, hi: int, limit: int) -> bool:
     A range that is much too large is never measured whole.
     """
     return measure.fit(lo, hi, limit) == hi
+
+
+def exceeds(measure: Measure, lo: int, hi: int, size: int, times: int) -> bool:
+    """Whether ``[lo, hi)`` takes more than ``times`` pieces of a size, filled one by one."""
+    for _ in range(times):
+        if lo >= hi:
+            break
+        lo = max(lo + 1, measure.fit(lo, hi, size))
+    return lo < hi
 
 
 class Chars:

@@ -101,11 +101,14 @@ class Windows:
             cut, opens = hi, ""
             if limit < hi:
                 half = low = self._below_headings(body, hi) if headed else body
+                keep = headed  # whether a heading must not end the piece
                 cut = -1
                 if low >= limit:
                     if low > body:
-                        # The headings leave no room: the first word goes with them.
+                        # The headings leave no room: the first word goes with them, or
+                        # they are cut like other text.
                         cut = under_head(text, measure, body, low, hi, size, self.most)
+                        keep = False
                     opens, half, low = WORD.name, body, body
                 if back_half:
                     half = window + middle if exact else measure.fit(window, hi, middle)
@@ -116,13 +119,13 @@ class Windows:
                     if floor < low:
                         floor = low
                     cut = find(text, floor, limit - short)
-                    if headed and cut > floor:
+                    if keep and cut > floor:
                         cut = self._above_heading(cut, floor)
                     if cut <= floor or not (exact or self._fits(body, cut)):
                         cut = -1
                     opens = level.name
                 if cut <= body:
-                    cut, opens = self._fall_back(window, body, low, limit, hi)
+                    cut, opens = self._fall_back(window, body, low, limit, hi, keep)
             # Most passages end and begin with a letter: no white space to step over.
             end = cut if "!" <= text[cut - 1] <= "~" else end_at(text, body, cut)
             start = body
@@ -144,13 +147,15 @@ class Windows:
                 opened = window - overlap if exact else measure.back(before, window, overlap)
                 window = max(opened, before + 1)
 
-    def _fall_back(self, window: int, body: int, low: int, limit: int, hi: int) -> tuple[int, str]:
+    def _fall_back(
+        self, window: int, body: int, low: int, limit: int, hi: int, keep: bool
+    ) -> tuple[int, str]:
         """The cut of a window in which no level has one where it should be, and its level."""
         text, aim = self.text, self.aim
         if aim.back_half:
             for level, find, short, _ in map(self._planned, (WORD, SENTENCE_INSIDE)):
                 cut = find(text, low, limit - short)
-                if cut > low and self.heading_ends:
+                if keep and cut > low:
                     cut = self._above_heading(cut, low)
                 if cut > low and (self.exact or self._fits(body, cut)):
                     return cut, level.name
@@ -177,14 +182,14 @@ class Windows:
         return level, level.last, 2 if level.name == "paragraph" else 1, 0
 
     def _above_heading(self, cut: int, low: int) -> int:
-        """The cut, moved above a heading that it would part from its text, or -1."""
-        while cut > low:
-            end = end_at(self.text, low, cut)
-            i = bisect_left(self.heading_ends, end)
-            if i == len(self.heading_ends) or self.heading_ends[i] != end:
-                return cut
-            cut = self.heading_starts[i]
-        return -1
+        """The cut, moved above the headings that it would part from their text, or -1."""
+        end = end_at(self.text, 0, cut)
+        i = bisect_left(self.heading_ends, end)
+        if i == len(self.heading_ends) or self.heading_ends[i] != end:
+            return cut
+        while i and self.text_starts[i - 1] == self.text_starts[i]:
+            i -= 1
+        return self.heading_starts[i] if self.heading_starts[i] > low else -1
 
     def _below_headings(self, body: int, hi: int) -> int:
         """Where the text begins under the headings at ``body``, or ``body``."""

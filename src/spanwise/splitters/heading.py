@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from typing import ClassVar
 
 from spanwise.cutting.levels import WORD, Level, block_level, paragraph_level
 from spanwise.cutting.pack import RUNT, Packer, checksum, merge_backward
-from spanwise.cutting.sizers import Sizer, bind, fits
+from spanwise.cutting.sizers import Sizer, bind, exceeds, fits
 from spanwise.cutting.spans import Spans, end_at, first_ink, start_at, trim
 from spanwise.documents import Document, Outline
 from spanwise.errors import EmptyDocumentWarning, OptionError, shown
@@ -150,7 +150,7 @@ class Blocks:
     def pack(self, start: int, end: int, head: int, boundary: str) -> None:
         """Cut ``[start, end)``, both at ink; the text under its heading begins at ``head``."""
         packer, text, block = self.packer, self.packer.text, self.block
-        long = packer.measure.fit(start, end, _LONG * packer.size) < end
+        long = exceeds(packer.measure, start, end, packer.size, _LONG)
         p = start
         while p < end:
             limit = packer.reach(p, end)
@@ -176,6 +176,8 @@ class Blocks:
                 c = block.first(text, max(low, limit), end)
                 self._refine(p, c, low, boundary)
             else:
+                if self.deeper_starts:
+                    c = self._above_deeper(low, c)
                 packer.add(p, end_at(text, p, c), boundary)
             p = start_at(text, c, end)
             boundary = block.name
@@ -204,6 +206,20 @@ class Blocks:
         )
         self.packer.size = min(self.size, (self.packer.most or 0) - reserve)
         return self.packer.size
+
+    def _above_deeper(self, low: int, c: int) -> int:
+        """The cut, moved above headings that cut nothing and would end the piece."""
+        above = c
+        while above > low:
+            last = end_at(self.packer.text, low, above)
+            i = bisect_left(self.deeper_ends, last)
+            if (
+                i == len(self.deeper_ends)
+                or end_at(self.packer.text, self.deeper_starts[i], self.deeper_ends[i]) != last
+            ):
+                return above
+            above = self.deeper_starts[i]
+        return c
 
     def _after_deeper(self, p: int, end: int) -> int:
         """Where the text begins under the headings at ``p`` that cut nothing."""

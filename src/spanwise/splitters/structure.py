@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 from spanwise.cutting.levels import CLUSTER, SENTENCE, WORD, Level, line_level, paragraph_level
 from spanwise.cutting.markdown import Structure
 from spanwise.cutting.pack import Packer
-from spanwise.cutting.sizers import bind, fits
+from spanwise.cutting.sizers import bind, exceeds, fits
 from spanwise.cutting.spans import Spans, end_at, start_at
 from spanwise.documents import Document
 from spanwise.errors import OptionError
@@ -175,7 +175,7 @@ class SemanticChunker(Strategy):
             yield start, head, end
             return
         text, measure, target = packer.text, packer.measure, packer.size
-        long = measure.fit(start, end, _LONG * target) < end
+        long = exceeds(measure, start, end, target, _LONG)
         while start < end:
             low = max(head, measure.fit(start, end, max(0, target - 2)))
             cut = -1

@@ -109,6 +109,7 @@ class Blocks:
             if cut < 0 and cuts:
                 cut = cuts[-1]
             if cut >= 0:
+                cut = self.above_deeper(low, cut)
                 pieces.append(whole._replace(start=place, end=ink_end(text, place, cut, on)))
             else:
                 cut = min([c for c in self.block_cuts if limit < c < end], default=end)
@@ -142,6 +143,21 @@ class Blocks:
                 return place
             place = js_skip(self.text, self.deeper[line], end)
         return place
+
+    def above_deeper(self, low: int, cut: int) -> int:
+        """The cut above headings that cut nothing and would end the piece, if it may go there."""
+        above = cut
+        while above > low:
+            last = ink_end(self.text, low, above, self.on)
+            ended = [
+                start
+                for start, end in self.deeper.items()
+                if ink_end(self.text, start, end, self.on) == last
+            ]
+            if not ended:
+                return above
+            above = ended[0]
+        return cut
 
     def cut_block(self, unit: Span, head: int) -> list[Span]:
         """One block that does not fit, or does not with its heading; an atom that fits is whole."""

@@ -96,7 +96,7 @@ def before_headings(text: str, headings: Headings, start: int, cut: int, on: On)
     """The cut, moved before the headings that it would part from the text below them."""
     for heading in reversed(headings):
         end = ink_end(text, heading.start, heading.end, on)
-        if start < cut and ink_end(text, start, cut, on) == end:
+        if start < cut and ink_end(text, 0, cut, on) == end:
             cut = heading.start
     return cut
 

@@ -29,8 +29,7 @@ def chunk_turns(
         on=on,
     )
     return [
-        passage(kept[group.first : group.stop], index, on=on)
-        for index, group in enumerate(groups)
+        passage(kept[group.first : group.stop], index, on=on) for index, group in enumerate(groups)
     ]
 
 

@@ -74,7 +74,8 @@ def window_cut(
         place = word_below(text, body, floor, high, sizes.chunk_size, on)
         if place > body:
             return place
-        floor = body
+        # The headings leave no room at all: they are cut like other text.
+        floor, prose = body, prose._replace(headings=())
     place = strongest(text, floor, start, end, sizes, prose, on=on)
     if place < 0:
         place = last_word(text, floor, end, prose, on=on)
