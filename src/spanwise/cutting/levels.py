@@ -41,7 +41,6 @@ FindAll = Callable[[str, int, int], list[int]]
 _LINE_END = re.compile(r"\r\n?|\n")
 # A blank line holds spaces and tabs alone, as in CommonMark.
 _BLANK = re.compile(r"(?:\r\n|\n|\r(?!\n))[ \t]*[\r\n]")
-_WHITE_LINE = re.compile(r"\n[ \t]+\n")
 _BLANK_LF = re.compile(r"\n[ \t]*\n")
 _WHITE_RUN = re.compile(r"\s+")
 
@@ -107,10 +106,8 @@ def line_level(text: str) -> Level:
 
 
 def paragraph_level(text: str) -> Level:
-    """The line ends before blank lines; quickest where every blank line is empty."""
-    if "\r" in text:
-        return _PARAGRAPH_ANY
-    return _PARAGRAPH_LF if _WHITE_LINE.search(text) else _PARAGRAPH_EMPTY
+    """The line ends before blank lines; quicker without a carriage return."""
+    return _PARAGRAPH_ANY if "\r" in text else _PARAGRAPH_LF
 
 
 def block_level(text: str, starts: Sequence[int], ends: Sequence[int]) -> Level:
@@ -192,18 +189,21 @@ def _first_line_lf(text: str, lo: int, hi: int) -> int:
     return found if found >= 0 else hi
 
 
-def _last_paragraph_empty(text: str, lo: int, hi: int) -> int:
-    return text.rfind("\n\n", lo + 1, hi + 2)
-
-
 def _last_paragraph_lf(text: str, lo: int, hi: int) -> int:
-    found = text.rfind("\n\n", lo + 1, hi + 2)
+    line = text.rfind("\n", lo + 1, hi + 1)
+    if line < 0:
+        return -1
+    after = text[line + 1 : line + 2]
+    if after == "\n":
+        return line
+    if text[line - 1] == "\n" and line - 1 > lo and after not in _AFTER_LINE:
+        return line - 1
+    # A later blank line than the last empty one can only be one that holds white space.
+    found = text.rfind("\n\n", lo + 1, line + 1)
     floor = found + 1 if found >= 0 else lo + 1
-    # A later blank line can only be one that holds white space.
-    if text.find("\n ", floor, hi + 2) < 0 and text.find("\n\t", floor, hi + 2) < 0:
+    if text.find("\n ", floor, line + 2) < 0 and text.find("\n\t", floor, line + 2) < 0:
         return found
-    line = text.rfind("\n", floor, hi + 1)
-    while line >= 0:
+    while line >= floor:
         if text[line + 1 : line + 2] in _AFTER_LINE and _BLANK_LF.match(text, line):
             return line
         line = text.rfind("\n", floor, line)
@@ -302,9 +302,6 @@ def _cluster_cuts(text: str, lo: int, hi: int) -> list[int]:
 _LINE_LF = Level("line", _last_line_lf, _line_cuts_lf, _first_line_lf)
 _LINE_ANY = Level("line", _last_line_any, _line_cuts_any, _first_of(_line_cuts_any))
 _PARAGRAPH_LF = Level("paragraph", _last_paragraph_lf, _paragraph_cuts_lf, _first_paragraph_lf)
-_PARAGRAPH_EMPTY = Level(
-    "paragraph", _last_paragraph_empty, _paragraph_cuts_lf, _first_paragraph_lf
-)
 _PARAGRAPH_ANY = Level(
     "paragraph", _last_paragraph_any, _paragraph_cuts_any, _first_of(_paragraph_cuts_any)
 )

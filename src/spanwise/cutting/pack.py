@@ -8,7 +8,7 @@ moves a shown start back into the passage before.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from operator import sub
 from zlib import crc32
 
@@ -75,11 +75,9 @@ class Packer:
         """The appends of the three lists, for loops where a call a piece counts."""
         return self.starts.append, self.ends.append, self.boundaries.append
 
-    def take(self, first: int) -> list[tuple[int, int, str]]:
+    def take(self, first: int) -> Iterator[tuple[int, int, str]]:
         """The pieces from index ``first`` on, which are then no longer kept."""
-        taken = list(
-            zip(self.starts[first:], self.ends[first:], self.boundaries[first:], strict=True)
-        )
+        taken = zip(self.starts[first:], self.ends[first:], self.boundaries[first:], strict=True)
         del self.starts[first:], self.ends[first:], self.boundaries[first:]
         return taken
 
