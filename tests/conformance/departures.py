@@ -1,8 +1,8 @@
 """Every departure from the references: what differs, and on which ground.
 
-A ground is a promise of DESIGN.md section 1 (in capitals) that the reference breaks, "documented"
-where the reference breaks its own documentation, "listed" where section 4 lists the departure, or
-the section of DESIGN.md that gives the rule.
+A ground is a promise of docs/strategies.md (in capitals) that the reference breaks, "documented"
+where the reference breaks its own documentation, "listed" where a rule of
+docs/strategies.md or this list sets the behaviour.
 Each has an entry in `docs/differences.md`. The models take these names in `on`.
 """
 
@@ -49,7 +49,7 @@ DEPARTURES: dict[str, Departure] = {
     "bound": Departure("no floor merge goes over the bound of SIZE", "SIZE"),
     "equal-labels": Departure(
         "folding goes by section, not by equal heading text",
-        "section 4: a heading is a hard boundary",
+        "listed: a heading is a hard boundary",
     ),
     "first-label": Departure(
         "leading white space or front matter does not take the first section's label", "listed"
@@ -62,11 +62,11 @@ DEPARTURES: dict[str, Departure] = {
     "once": Departure("an unclosed fence comes out once", "listed"),
     "pages": Departure(
         "a form feed ends a page and always cuts plain text",
-        "section 4: a form feed is a hard boundary",
+        "listed: a form feed is a hard boundary",
     ),
     "own-label": Departure(
         "the label is that of the heading above the first own text, of any level",
-        "section 2: `heading_path`",
+        "listed: `heading_path`",
     ),
     "own-page": Departure("the page is the one where the own text begins", "listed"),
     "slices": Departure("a passage is a trimmed slice; nothing is joined or left out", "SLICE"),

@@ -1,4 +1,4 @@
-"""Every promise of DESIGN.md section 1, for every strategy of the registry, on hostile text."""
+"""Every promise of docs/strategies.md, for every strategy of the registry, on hostile text."""
 
 from __future__ import annotations
 

@@ -476,7 +476,7 @@ def test_ur_017_a_floor_over_the_size_is_refused(make: Any) -> None:
 @given(lengths=st.lists(st.integers(1, 150), max_size=12), floor=st.integers(0, 129))
 @few
 def test_ur_017_a_floor_merges_within_its_bound(make: Any, lengths: list[int], floor: int) -> None:
-    """DESIGN promises a bound above the size for merges, and the cap where one is given."""
+    """docs/strategies.md promises a bound above the size for merges, and the cap where one is given."""
     text = "\n\n".join(f"# S{i}\n\n{'abcdefg '[i % 7] * n}" for i, n in enumerate(lengths))
     merge = max(floor, 50)
     for c in check(make(chunk_size=130, min_size=floor, overlap=0).split(text)):
@@ -1058,7 +1058,7 @@ def test_ur_051_the_path_is_beside_the_text(name: str, size: int) -> None:
 def test_ur_052_a_fence_in_a_list_or_quote_is_whole(name: str, fence: str, margin: str) -> None:
     """A fence inside a list item was cut in the middle.
 
-    DESIGN keeps an atom whole up to the size (in `by_structure` and `by_layout` to the cap) and
+    docs/strategies.md keeps an atom whole up to the size (in `by_structure` and `by_layout` to the cap) and
     cuts a larger one at line ends.
     """
     if name == "engine_hierarchical":
@@ -1148,7 +1148,7 @@ def test_ur_056_rows_are_whole(name: str, cap: int, overlap: int) -> None:
 @pytest.mark.parametrize("cap", [60, 90, 150])
 @pytest.mark.parametrize("overlap", [0, 30])
 def test_ur_056_later_parts_keep_the_header(name: str, cap: int, overlap: int) -> None:
-    """Later parts of a table lacked the column names; DESIGN reserves room for context."""
+    """Later parts of a table lacked the column names; docs/strategies.md reserves room for context."""
     for lead, newline in product(("", "# Stock\n\n", "Intro text.\n\n"), ("\n", "\r\n")):
         source, header, _ = stock(newline, lead)
         for c in check(cut(name, source, cap, overlap, max_size=cap), cap):
@@ -1260,7 +1260,7 @@ def test_ur_064_every_title_opens_a_chunk(count: int, body: str) -> None:
     """A strategy named after titles did not cut at one, since small pieces were combined.
 
     `by_heading` cuts at each heading with its floor off, and `by_structure` and the engine's
-    `hierarchical` always do; with the floor on, DESIGN lets short sections share a chunk.
+    `hierarchical` always do; with the floor on, docs/strategies.md lets short sections share a chunk.
     """
     text = "\n\n".join(f"# T{i}\n\n{body}" for i in range(count)) + "\n"
     for splitter in (
@@ -1361,7 +1361,7 @@ def test_ur_068_no_overlap_begins_inside_a_word(
 ) -> None:
     """Overlap began in the middle of a word.
 
-    DESIGN: where a word starts in reach of the budget, overlap begins at one.
+    docs/strategies.md: where a word starts in reach of the budget, overlap begins at one.
     """
     text = gap.join(picks)
     options = {"max_size": size} if capped else {}
@@ -1403,7 +1403,7 @@ def test_ur_069_no_overlap_carries_nothing(name: str, unit: str) -> None:
 def test_ur_070_no_trail_of_shrinking_chunks(name: str, length: int, size: int, data: Any) -> None:
     """Overlap left a trail of ever shorter chunks at the end.
 
-    The report expects a fixed step even where overlap is more than half the size; DESIGN lets
+    The report expects a fixed step even where overlap is more than half the size; docs/strategies.md lets
     overlap never cover the whole previous own part, so there a step may be longer.
     """
     overlap = data.draw(st.integers(0, size - 1))
@@ -1502,7 +1502,7 @@ def test_ur_075_chinese_is_cut_at_its_own_marks(name: str, lengths: list[int], d
     if name in ("fixed_with_overlap", "engine_fixed", "engine_hierarchical"):
         return  # windows at word borders; they know no sentences
     if name in INSIDE or name == "by_similarity":
-        # By DESIGN a window looks for sentence ends in its back half: here one always is.
+        # By the rule a window looks for sentence ends in its back half: here one always is.
         lengths = [max(12, n) for n in lengths]
     marks = data.draw(st.lists(st.sampled_from("。！？"), min_size=12, max_size=12))
     text = "".join("会" * n + m for n, m in zip(lengths, marks, strict=False))
@@ -2119,7 +2119,7 @@ def test_ur_133_abbreviations_end_nothing(name: str, first: str) -> None:
 def test_ur_134_line_ends_of_wrapped_text_are_no_sentence_ends(name: str) -> None:
     """In hard-wrapped text a line end was preferred over a sentence end.
 
-    DESIGN prefers sentences to lines in `by_text`; the packing strategies keep lines first, since
+    docs/strategies.md prefers sentences to lines in `by_text`; the packing strategies keep lines first, since
     in Markdown a line is a list item or a row.
     """
     text = (
@@ -2276,7 +2276,7 @@ def test_ur_141_a_section_that_fits_is_one_chunk(name: str, count: int) -> None:
 def test_ur_141_cutting_a_passage_again_changes_nothing(name: str, text: str, size: int) -> None:
     """A chunk's own text, cut again with the same options, is that one chunk.
 
-    Two exceptions by DESIGN: a chunk of headings that ended a document is bare on its own, and a
+    Two exceptions by the rules: a chunk of headings that ended a document is bare on its own, and a
     merge by the floor may be over the size.
     """
     if name == "by_similarity":

@@ -31,7 +31,7 @@ from spanwise.splitters.paragraph import USUAL, close_floor
 __all__ = ["Blocks", "ByHeading", "by_heading"]
 
 # Sections above this many sizes are cut at the locally best block, so that an
-# edit does not ripple to their end (DESIGN.md, section 3; benchmarks/edits.py).
+# edit does not ripple to their end (docs/strategies.md, best cuts; benchmarks/edits.py).
 _LONG = 8
 
 _DEEPEST = 6

@@ -32,7 +32,7 @@ _MAX = 2000
 _MIN = 200
 
 # A gathered section above this many targets is cut at the locally best blank
-# line, so that an edit does not ripple to its end (DESIGN.md, section 3).
+# line, so that an edit does not ripple to its end (docs/strategies.md, best cuts).
 _LONG = 8
 
 
