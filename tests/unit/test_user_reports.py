@@ -476,7 +476,7 @@ def test_ur_017_a_floor_over_the_size_is_refused(make: Any) -> None:
 @given(lengths=st.lists(st.integers(1, 150), max_size=12), floor=st.integers(0, 129))
 @few
 def test_ur_017_a_floor_merges_within_its_bound(make: Any, lengths: list[int], floor: int) -> None:
-    """docs/strategies.md promises a bound above the size for merges, and the cap where one is given."""
+    """the library promises a bound above the size for merges, and the cap where one is given."""
     text = "\n\n".join(f"# S{i}\n\n{'abcdefg '[i % 7] * n}" for i, n in enumerate(lengths))
     merge = max(floor, 50)
     for c in check(make(chunk_size=130, min_size=floor, overlap=0).split(text)):
@@ -1058,8 +1058,8 @@ def test_ur_051_the_path_is_beside_the_text(name: str, size: int) -> None:
 def test_ur_052_a_fence_in_a_list_or_quote_is_whole(name: str, fence: str, margin: str) -> None:
     """A fence inside a list item was cut in the middle.
 
-    docs/strategies.md keeps an atom whole up to the size (in `by_structure` and `by_layout` to the cap) and
-    cuts a larger one at line ends.
+    An atom stays whole up to the size (in `by_structure` and `by_layout` to the cap); a larger
+    one is cut at line ends.
     """
     if name == "engine_hierarchical":
         pytest.skip("the engine's `hierarchical` knows headings alone")
@@ -1148,7 +1148,7 @@ def test_ur_056_rows_are_whole(name: str, cap: int, overlap: int) -> None:
 @pytest.mark.parametrize("cap", [60, 90, 150])
 @pytest.mark.parametrize("overlap", [0, 30])
 def test_ur_056_later_parts_keep_the_header(name: str, cap: int, overlap: int) -> None:
-    """Later parts of a table lacked the column names; docs/strategies.md reserves room for context."""
+    """Later parts of a table lacked the column names; the library reserves room for context."""
     for lead, newline in product(("", "# Stock\n\n", "Intro text.\n\n"), ("\n", "\r\n")):
         source, header, _ = stock(newline, lead)
         for c in check(cut(name, source, cap, overlap, max_size=cap), cap):
@@ -1260,7 +1260,7 @@ def test_ur_064_every_title_opens_a_chunk(count: int, body: str) -> None:
     """A strategy named after titles did not cut at one, since small pieces were combined.
 
     `by_heading` cuts at each heading with its floor off, and `by_structure` and the engine's
-    `hierarchical` always do; with the floor on, docs/strategies.md lets short sections share a chunk.
+    `hierarchical` always do; with the floor on, the library lets short sections share a chunk.
     """
     text = "\n\n".join(f"# T{i}\n\n{body}" for i in range(count)) + "\n"
     for splitter in (
@@ -1361,7 +1361,7 @@ def test_ur_068_no_overlap_begins_inside_a_word(
 ) -> None:
     """Overlap began in the middle of a word.
 
-    docs/strategies.md: where a word starts in reach of the budget, overlap begins at one.
+    the rules: where a word starts in reach of the budget, overlap begins at one.
     """
     text = gap.join(picks)
     options = {"max_size": size} if capped else {}
@@ -1403,7 +1403,7 @@ def test_ur_069_no_overlap_carries_nothing(name: str, unit: str) -> None:
 def test_ur_070_no_trail_of_shrinking_chunks(name: str, length: int, size: int, data: Any) -> None:
     """Overlap left a trail of ever shorter chunks at the end.
 
-    The report expects a fixed step even where overlap is more than half the size; docs/strategies.md lets
+    The report expects a fixed step even where overlap is more than half the size; the library lets
     overlap never cover the whole previous own part, so there a step may be longer.
     """
     overlap = data.draw(st.integers(0, size - 1))
@@ -2119,8 +2119,8 @@ def test_ur_133_abbreviations_end_nothing(name: str, first: str) -> None:
 def test_ur_134_line_ends_of_wrapped_text_are_no_sentence_ends(name: str) -> None:
     """In hard-wrapped text a line end was preferred over a sentence end.
 
-    docs/strategies.md prefers sentences to lines in `by_text`; the packing strategies keep lines first, since
-    in Markdown a line is a list item or a row.
+    `by_text` prefers sentences to lines; the packing strategies keep lines first, since in
+    Markdown a line is a list item or a row.
     """
     text = (
         "The first sentence goes on\nover two lines. The second\none does as well. A third\n"
