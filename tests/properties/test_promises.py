@@ -8,7 +8,7 @@ import warnings
 from hostile import hostile
 from hypothesis import given
 from hypothesis import strategies as st
-from properties.splitters import Case, cases, each_strategy
+from properties.splitters import Case, cases, each_strategy, uneven
 
 from spanwise import Chunk, Chunks, EmptyDocumentWarning, explain
 from spanwise.cutting.clusters import border_after, border_before, is_border
@@ -93,7 +93,8 @@ def test_size(kind: type[Strategy], data: st.DataObject) -> None:
         one_cluster = not any(is_border(text, i) for i in range(body + 1, end))
         # An atom with the headings above it, or a piece of one that the cap alone cut.
         holds_atom = any(body <= start and stop == end for start, stop in whole) or (
-            max_size is not None and any(start <= body and end <= stop for start, stop in whole)
+            max_size is not None
+            and any(headings_before(case, start) <= body and end <= stop for start, stop in whole)
         )
         # Headings stay with their text, be it a single word or cluster.
         below = after_headings(case, body, end)
@@ -124,14 +125,19 @@ def test_word(kind: type[Strategy], data: st.DataObject) -> None:
     if splitter.max_size is not None or kind.name in ("by_record", "by_turn"):
         return
     chunks, text = split(case), case.document.text
-    if set(text) & SEPARATORS:
+    if set(text) & SEPARATORS or splitter.sizer is uneven:
         return
+    whole = atoms(case)
     ends = {*SENTENCE.cuts(text, 0, len(text)), *CLAUSE.cuts(text, 0, len(text))}
     limit = getattr(splitter, "chunk_size", getattr(splitter, "target_size", 0))
     for i, (start, body) in enumerate(zip(chunks.starts, chunks.bodies, strict=True)):
         if in_word(text, body) and body not in ends and chunks.boundaries[i] not in _ATOMS:
             # Only a word that fits no passage is cut, or one beyond the word window.
             lo, hi = word_around(text, body)
+            if any(start <= body < stop for start, stop in whole):
+                continue  # the opening line of a fence keeps company, be it half a word
+            if lo > 0 and not is_border(text, lo - 1):
+                continue  # the white space before the word belongs to a cluster
             opened = headings_before(case, lo)
             window = getattr(splitter, "word_window", limit)
             if kind.name == "fixed_with_overlap" and i > 1:

@@ -130,7 +130,7 @@ class Packer:
                 add_start(p)
                 add_boundary(boundary)
             elif level is CLUSTER:
-                c = border_after(text, limit + 1, hi, p)
+                c = border_after(text, p + 1, hi, p)
                 self.add(p, c, boundary)
             else:
                 c = level.first(text, limit, hi)
@@ -170,7 +170,7 @@ class Packer:
                 last = min(limit, max(tail - 1, low + 1))
                 c, boundary_after = self.best(levels, p, low, last, hi)
             if c <= p:
-                c = border_after(text, limit + 1, hi, p)
+                c = border_after(text, p + 1, hi, p)
                 boundary_after = CLUSTER.name
             self.add(p, end_at(text, p, c), boundary)
             p = start_at(text, c, hi)

@@ -85,12 +85,12 @@ def cap_spans(text: str, measure: Measure, spans: Spans, max_size: int | None) -
     packer.boundaries = spans.boundaries
     shown_from = dict(zip(spans.bodies, spans.starts, strict=True))
     capped = cap_pieces(packer, below_line(text), max_size)
-    starts = [
-        start
-        if (start := shown_from.get(body, body)) == body or fits(measure, start, end, max_size)
-        else body
-        for body, end in zip(capped.starts, capped.ends, strict=True)
-    ]
+    starts: list[int] = []
+    for body, end in zip(capped.starts, capped.ends, strict=True):
+        start = shown_from.get(body, body)
+        # A piece of what was cut may begin after the overlap of the next chunk did.
+        late = bool(starts) and start <= starts[-1]
+        starts.append(body if late or not fits(measure, start, end, max_size) else start)
     return Spans(starts, capped.starts, capped.ends, capped.boundaries)
 
 

@@ -135,13 +135,9 @@ class Blocks:
 
     def below_deeper(self, place: int, end: int) -> int:
         """Where the text begins below the headings at a place that cut nothing."""
-        while place < end:
-            line = place
-            while line > 0 and self.text[line - 1] not in "\r\n":
-                line -= 1
-            if line not in self.deeper:
-                return place
-            place = js_skip(self.text, self.deeper[line], end)
+        for start, line_end in sorted(self.deeper.items()):
+            if start <= place < line_end:
+                place = js_skip(self.text, line_end, end)
         return place
 
     def above_deeper(self, low: int, cut: int) -> int:
