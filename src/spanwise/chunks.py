@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from hashlib import blake2b
 from pathlib import PurePosixPath
-from types import MappingProxyType
 from typing import Any, overload
 
 from spanwise.cutting.sizers import Sizer, chars
@@ -23,6 +22,11 @@ _ID_BYTES = 6
 
 # Fields that the JSON form always has.
 _ALWAYS = ("heading_path", "pages", "lines")
+
+# A context helps an embedder only while it is short beside the text: a longer
+# title is cut, a longer table header left out.
+_LONGEST_TITLE = 200
+_LONGEST_HEADER = 2000
 
 _BETWEEN_CONTEXT = "\n\n"
 BETWEEN_HEADINGS = " > "
@@ -60,7 +64,7 @@ class Chunk:
     pages: tuple[str, ...] = ()
     lines: tuple[int, int]
     context: str = ""
-    meta: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    meta: Mapping[str, Any] = field(default_factory=dict, hash=False)
     first_seq: int | None = None
     last_seq: int | None = None
     item_ids: tuple[str, ...] = ()
@@ -185,11 +189,18 @@ class Chunks(Sequence[Chunk]):
         >>> Chunks.from_spans(doc, [(0, 2), (3, 5)]).texts
         ['ab', 'cd']
         """
+        if not isinstance(document, Document):
+            raise SplitterError(
+                f"{splitter}: {shown(document)} is no Document; make one with Document(text=...)"
+            )
         made, length = Spans(), len(document.text)
         last_start, last_end = -1, 0
         for i, span in enumerate(spans):
-            start, body, end = span if len(span) == 3 else (span[0], span[0], span[1])
-            if not 0 <= start <= body < end <= length:
+            places = tuple(span)
+            start, body, end = places if len(places) == 3 else (*places[:1], *places, 0, 0, 0)[:3]
+            if len(places) not in (2, 3) or not all(type(place) is int for place in places):
+                fault = "is not (start, end) or (start, body, end) in whole numbers"
+            elif not 0 <= start <= body < end <= length:
                 fault = f"is not 0 <= start <= body < end <= {length}, the text's length"
             elif start <= last_start:
                 fault = f"does not start after the span before it, at {last_start}"
@@ -264,14 +275,17 @@ class Chunks(Sequence[Chunk]):
         if self.max_size is None:
             return
         text, outline = self.document.text, self.document.outline
+        last = -1
         for i, (start, body, end) in enumerate(
             zip(self.starts, self.bodies, self.ends, strict=True)
         ):
             if start < body:
                 heading = outline.heading_at(body, end)
                 context = self._context(body, body, heading, text[body:end])
-                if self.sizer(join_context(context, text[start:end])) > self.max_size:
+                whole = join_context(context, text[start:end])
+                if start <= last or self.sizer(whole) > self.max_size:
                     self.starts[i] = body
+            last = self.starts[i]
 
     def _build(self, i: int) -> Chunk:
         """The chunk at an index: the one place where a `Chunk` is made."""
@@ -296,15 +310,18 @@ class Chunks(Sequence[Chunk]):
             lines=(document.line_at(body), document.line_at(end - 1)),
             context=self._context(start, body, heading, text),
             meta=document.meta,
-            first_seq=turns[0].meta["seq"] if turns else None,
-            last_seq=turns[-1].meta["seq"] if turns else None,
-            item_ids=tuple(part.meta["item_id"] for part in turns),
-            start_ms=turns[0].meta["start_ms"] if turns else None,
-            end_ms=turns[-1].meta["end_ms"] if turns else None,
-            speakers=tuple(dict.fromkeys(s for part in turns if (s := part.meta["speaker"]))),
+            first_seq=turns[0].meta.get("seq") if turns else None,
+            last_seq=turns[-1].meta.get("seq") if turns else None,
+            item_ids=tuple(part.meta.get("item_id", "") for part in turns),
+            start_ms=turns[0].meta.get("start_ms") if turns else None,
+            end_ms=turns[-1].meta.get("end_ms") if turns else None,
+            speakers=tuple(dict.fromkeys(s for part in turns if (s := part.meta.get("speaker")))),
             turns=tuple(
                 TurnSpan(
-                    part.meta["seq"], part.meta["item_id"], part.start - start, part.end - start
+                    part.meta.get("seq", 0),
+                    part.meta.get("item_id", ""),
+                    part.start - start,
+                    part.end - start,
                 )
                 for part in turns
             ),
@@ -319,7 +336,7 @@ class Chunks(Sequence[Chunk]):
         outline = self.document.outline
         found = outline.structure
         path = [
-            outline.paths[i][-1]
+            outline.paths[i][-1][:_LONGEST_TITLE]
             for i in (outline.ancestors(heading) if heading >= 0 else ())
             if found.title_starts[i] < start and outline.paths[i][-1]
         ]
@@ -327,7 +344,8 @@ class Chunks(Sequence[Chunk]):
         if isinstance(title, str) and title and title not in path and title not in text:
             path.insert(0, title)
         header = outline.table_header(body)
-        header_text = "" if header[0] >= start else self.document.text[header[0] : header[1]]
+        shown_header = header[0] < start and header[1] - header[0] <= _LONGEST_HEADER
+        header_text = self.document.text[header[0] : header[1]] if shown_header else ""
         while path or header_text:
             context = "\n".join(filter(None, (BETWEEN_HEADINGS.join(path), header_text)))
             whole = join_context(context, text)

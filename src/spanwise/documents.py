@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import islice
-from types import MappingProxyType
 from typing import Any
 
 from spanwise.cutting.markdown import Structure, scan
@@ -46,7 +45,7 @@ class Part:
     start: int
     end: int
     label: str
-    meta: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    meta: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +63,12 @@ class Turn:
 class Outline:
     """The headings of a text and the path that leads to each."""
 
-    __slots__ = ("_parents", "_paths", "_text", "structure")
+    __slots__ = ("_header_ends", "_parents", "_paths", "_text", "structure")
 
     def __init__(self, text: str, structure: Structure) -> None:
         self._text = text
         self.structure = structure
+        self._header_ends: dict[int, int] = {}
         self._parents: list[int] | None = None
         self._paths: list[tuple[str, ...]] | None = None
 
@@ -126,9 +126,10 @@ class Outline:
         i = bisect_right(found.atom_starts, position) - 1
         if i >= 0 and found.atom_kinds[i] == "table" and position < found.atom_ends[i]:
             start = found.atom_starts[i]
-            end = after_lines(self._text, start, 2)
-            if position >= end:
-                return start, end
+            if i not in self._header_ends:
+                self._header_ends[i] = after_lines(self._text, start, 2)
+            if position >= self._header_ends[i]:
+                return start, self._header_ends[i]
         return position, position
 
     def ancestors(self, i: int) -> list[int]:
@@ -170,7 +171,7 @@ class Document:
     uri: str = ""
     media_type: str = ""
     parts: tuple[Part, ...] = ()
-    meta: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    meta: Mapping[str, Any] = field(default_factory=dict, hash=False)
     _cache: dict[str, Any] = field(
         default_factory=dict, init=False, repr=False, compare=False, hash=False
     )
@@ -181,6 +182,14 @@ class Document:
                 f"text={shown(self.text)} is {type(self.text).__name__}, not str; "
                 "decode bytes first, or pass a path to the command line"
             )
+        last = 0
+        for part in self.parts:
+            if not last <= part.start <= part.end <= len(self.text):
+                raise OptionError(
+                    f"part {shown(part.label)}, [{part.start}, {part.end}), is out of order or "
+                    f"outside the text of {len(self.text)}; sort parts by start"
+                )
+            last = part.start
 
     def __getstate__(self) -> dict[str, Any]:
         return {
@@ -198,15 +207,21 @@ class Document:
 
     @classmethod
     def from_pages(
-        cls, pages: Sequence[str], *, uri: str = "", media_type: str = "text/plain"
+        cls, pages: Iterable[str], *, uri: str = "", media_type: str = "text/plain"
     ) -> Document:
         """A document of pages, numbered from 1 and joined by one blank line.
 
         >>> Document.from_pages(["One.", "Two."]).text
         'One.\\n\\nTwo.'
         """
+        pages = [pages] if isinstance(pages, str) else list(pages)
         parts, at = [], 0
         for number, page in enumerate(pages, 1):
+            if not isinstance(page, str):
+                raise OptionError(
+                    f"page {number} is {shown(page)}, not str; give an empty string for a page "
+                    "without text"
+                )
             parts.append(Part(kind="page", start=at, end=at + len(page), label=str(number)))
             at += len(page) + len(_BETWEEN_PAGES)
         text = _BETWEEN_PAGES.join(pages)
@@ -265,7 +280,8 @@ class Document:
     def outline(self) -> Outline:
         """The headings, fences and tables; empty unless the text is read as Markdown."""
         if "outline" not in self._cache:
-            marked = self.text if self.media_type in MARKDOWN else ""
+            kind = self.media_type.split(";")[0].strip().lower()
+            marked = self.text if kind in MARKDOWN else ""
             self._cache["outline"] = Outline(self.text, scan(marked))
         value: Outline = self._cache["outline"]
         return value

@@ -93,6 +93,9 @@ class Screen:
     """The two streams, and whether a person sits before each."""
 
     def __init__(self) -> None:
+        # A closed stream is None in Python; what would go there goes nowhere.
+        sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
+        sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
         self.out = Stream(file=sys.stdout, highlight=False, markup=False, emoji=False)
         self.err = Stream(file=sys.stderr, highlight=False, markup=False, emoji=False)
         self.is_terminal = sys.stdout.isatty()

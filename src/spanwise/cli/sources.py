@@ -56,6 +56,8 @@ class Source:
         if self.path != STANDARD_INPUT:
             return load(self.path, encoding=encoding)
         try:
+            if sys.stdin is None:
+                raise LoadError("standard input: it is closed; give a path, or pipe a text in")
             return load(sys.stdin.buffer.read(), encoding=encoding)
         except LoadError as fault:
             raise LoadError(self.name + str(fault).removeprefix("the bytes given")) from None

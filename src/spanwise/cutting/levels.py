@@ -235,19 +235,24 @@ def _first_paragraph_lf(text: str, lo: int, hi: int) -> int:
     return found.start() if found else hi
 
 
-def _last_word(text: str, lo: int, hi: int) -> int:
-    if hi < len(text) and text[hi].isspace() and hi > lo:
-        return _bordered(text, lo, hi, _last_word)
+def _last_white(text: str, lo: int, hi: int) -> int:
+    """The last white space in ``(lo, hi]``, or -1."""
+    if lo < hi < len(text) and text[hi].isspace():
+        return hi
     end = min(hi + 1, len(text))
     low = max(lo + 1, end - _NEAR)
     while low < end:
         parts = text[low:end].rsplit(None, 1)
-        if len(parts[-1]) < end - low:
-            return _bordered(text, lo, end - len(parts[-1]) - 1, _last_word)
+        if parts and len(parts[-1]) < end - low:
+            return end - len(parts[-1]) - 1
         if low == lo + 1:
             break
         low = max(lo + 1, low - (end - low) * 3)
     return -1
+
+
+def _last_word(text: str, lo: int, hi: int) -> int:
+    return _bordered(text, lo, hi, _last_white)
 
 
 def _word_cuts(text: str, lo: int, hi: int) -> list[int]:
@@ -259,15 +264,14 @@ def _word_cuts(text: str, lo: int, hi: int) -> list[int]:
 def _last_sentence(text: str, lo: int, hi: int) -> int:
     # The white space after a sentence may lie just outside the window.
     found = last_sentence_cut(text, lo, hi + 1)
-    if found > hi:
-        found = last_sentence_cut(text, lo, hi)
-    return found if found < 0 else _bordered(text, lo, found, _last_sentence)
+    if 0 <= found <= hi and is_border(text, found, lo):
+        return found
+    return _bordered(text, lo, hi, last_sentence_cut)
 
 
 def _last_sentence_inside(text: str, lo: int, hi: int) -> int:
     # The white space that a sentence end needs must lie before ``hi``.
-    found = last_sentence_cut(text, lo, hi)
-    return found if found < 0 else _bordered(text, lo, found, _last_sentence_inside)
+    return _bordered(text, lo, hi, last_sentence_cut)
 
 
 def _sentence_cuts(text: str, lo: int, hi: int) -> list[int]:
@@ -276,18 +280,21 @@ def _sentence_cuts(text: str, lo: int, hi: int) -> list[int]:
 
 def _last_clause(text: str, lo: int, hi: int) -> int:
     found = last_clause_cut(text, lo, hi + 1)
-    if found > hi:
-        found = last_clause_cut(text, lo, hi)
-    return found if found < 0 else _bordered(text, lo, found, _last_clause)
+    if 0 <= found <= hi and is_border(text, found, lo):
+        return found
+    return _bordered(text, lo, hi, last_clause_cut)
 
 
 def _clause_cuts(text: str, lo: int, hi: int) -> list[int]:
     return [c for c in clause_cuts(text, lo, hi + 1) if c <= hi and is_border(text, c, lo)]
 
 
-def _bordered(text: str, lo: int, c: int, last: Find) -> int:
-    """The cut itself, or the last one before it when it lies inside a cluster."""
-    return c if is_border(text, c, lo) else last(text, lo, c - 1)
+def _bordered(text: str, lo: int, hi: int, find: Find) -> int:
+    """The last cut of a finder that lies in no cluster, or -1."""
+    c = find(text, lo, hi)
+    while c >= 0 and not is_border(text, c, lo):
+        c = find(text, lo, c - 1)
+    return c
 
 
 def _last_cluster(text: str, lo: int, hi: int) -> int:

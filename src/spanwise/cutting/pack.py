@@ -15,13 +15,16 @@ from zlib import crc32
 from spanwise.cutting.clusters import border_after, border_before, is_border
 from spanwise.cutting.levels import CLUSTER, SENTENCE, WORD, Level
 from spanwise.cutting.sizers import Chars, Measure, fits
-from spanwise.cutting.spans import end_at, start_at, trim
+from spanwise.cutting.spans import WHITE, end_at, start_at, trim
 
 __all__ = ["RUNT", "Packer", "checksum", "merge_backward", "merge_forward", "reach", "under_head"]
 
 # A piece below this many units is a runt whatever the floor; from the
 # footprint reference. Small sizes have a smaller one (departure `small-sizes`).
 RUNT = 50
+
+# From here on most scripts are written without spaces.
+_FIRST_SPACELESS = "\u2e80"
 
 # Equal units are told apart by the checksum of this many code points.
 _CHECKED = 64
@@ -130,7 +133,7 @@ class Packer:
                 add_start(p)
                 add_boundary(boundary)
             elif level is CLUSTER:
-                c = border_after(text, p + 1, hi, p)
+                c = border_after(text, low + 1, hi, p)
                 self.add(p, c, boundary)
             else:
                 c = level.first(text, limit, hi)
@@ -170,7 +173,7 @@ class Packer:
                 last = min(limit, max(tail - 1, low + 1))
                 c, boundary_after = self.best(levels, p, low, last, hi)
             if c <= p:
-                c = border_after(text, p + 1, hi, p)
+                c = border_after(text, low + 1, hi, p)
                 boundary_after = CLUSTER.name
             self.add(p, end_at(text, p, c), boundary)
             p = start_at(text, c, hi)
@@ -357,7 +360,8 @@ def reach(
                 break
     if found == body:
         found = _word_start(text, lo, body)
-    if found == body:
+    if found == body and (text[body - 1] not in WHITE or text[lo] >= _FIRST_SPACELESS):
+        # No word begins in reach: inside one long word, or where words are not spaced.
         found = start_at(text, border_after(text, lo, body, before), body)
     return found if measure.size(found, body) <= overlap else body
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from spanwise.cutting.clusters import border_after, border_before
 
-__all__ = ["WHITE", "Spans", "end_at", "first_ink", "is_white", "start_at", "trim"]
+__all__ = ["WHITE", "Spans", "end_at", "first_ink", "is_white", "start_at", "texts_below", "trim"]
 
 # What no passage begins or ends with: the white space of the references, which
 # leaves out U+001C to U+001F and U+0085, separators that a text may need.
@@ -71,6 +72,15 @@ def start_at(text: str, lo: int, hi: int) -> int:
     if start > lo and text[start] >= _FIRST_JOINER:
         return border_before(text, start, lo)
     return start
+
+
+def texts_below(text: str, starts: Sequence[int], ends: Sequence[int]) -> list[int]:
+    """For each heading where the text begins below it and those that follow it directly."""
+    found = [start_at(text, end, len(text)) for end in ends]
+    for i in range(len(ends) - 2, -1, -1):
+        if found[i] >= starts[i + 1]:
+            found[i] = found[i + 1]
+    return found
 
 
 def trim(text: str, lo: int, hi: int) -> tuple[int, int]:

@@ -10,7 +10,7 @@ from spanwise.cutting.clusters import border_after, border_before
 from spanwise.cutting.levels import CLUSTER, SENTENCE_INSIDE, WORD, Find, Level, paragraph_level
 from spanwise.cutting.pack import reach, under_head
 from spanwise.cutting.sizers import Chars, Measure, fits
-from spanwise.cutting.spans import Spans, end_at, start_at, trim
+from spanwise.cutting.spans import Spans, end_at, start_at, texts_below, trim
 
 __all__ = ["Aim", "Windows"]
 
@@ -80,11 +80,7 @@ class Windows:
         self.paragraph = paragraph_level(text) if overlap else WORD
         self.heading_starts = heading_starts
         self.heading_ends = heading_ends
-        # Where the text below each run of headings begins: from the last heading up.
-        self.text_starts = [start_at(text, end, len(text)) for end in heading_ends]
-        for i in range(len(heading_ends) - 2, -1, -1):
-            if self.text_starts[i] >= heading_starts[i + 1]:
-                self.text_starts[i] = self.text_starts[i + 1]
+        self.text_starts = texts_below(text, heading_starts, heading_ends)
 
     def cut(self, lo: int, hi: int, boundary: str, out: Spans) -> None:
         """Cut ``[lo, hi)`` and append what comes out, the first piece under ``boundary``."""
@@ -163,7 +159,8 @@ class Windows:
             # Overlap gives way to a word: the window moves on to the next border.
             full = self.measure.fit(body, hi, self.size)
             cut = WORD.first(text, max(low, limit), min(hi, full + 1))
-            whole = cut < hi or body == 0 or text[body - 1].isspace()
+            opens_word = body == 0 or text[body - 1].isspace() or text[body].isspace()
+            whole = cut < hi or opens_word
             if cut <= full and whole and self._fits(body, cut):
                 return cut, WORD.name
         cut = border_before(text, limit, low)

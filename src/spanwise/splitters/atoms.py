@@ -66,6 +66,7 @@ def _cut_table(
     With a cap the later parts leave room for the header, which is their context.
     """
     text, size, line = packer.text, packer.size, levels[0]
+    packer.rows_most = None
     header = after_lines(text, atom.start, 2)
     cut = packer.last(line, start, header, packer.reach(start, atom.end))
     if cut < 0:

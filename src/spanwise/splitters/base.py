@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from functools import partial
+from types import CodeType, ModuleType
 from typing import ClassVar, Protocol
 from zlib import crc32
 
@@ -102,23 +104,42 @@ class Strategy:
 
 
 def _named(value: object) -> str:
-    """An option as the fingerprint shows it; a callable may name itself by ``fingerprint``."""
-    if not callable(value):
-        return repr(value)
+    """An option as the fingerprint shows it: the same in every process and, if it differs, other.
+
+    A callable may name itself by a string ``fingerprint``. Else a function of a
+    module is its name, a lambda or closure a checksum of its code and what it
+    holds, any other object its type and its attributes.
+    """
     own = getattr(value, "fingerprint", None)
     if isinstance(own, str):
         return own
+    if value is None or isinstance(value, bool | int | float | str | bytes):
+        return repr(value)
+    if isinstance(value, tuple | list):
+        return f"({', '.join(map(_named, value))})"
+    if isinstance(value, set | frozenset):
+        return f"{{{', '.join(sorted(map(_named, value)))}}}"
+    if isinstance(value, partial):
+        keywords = sorted(value.keywords.items())
+        return f"partial{_named((value.func, value.args, keywords))}"
+    bound = getattr(value, "__self__", None)
+    name = f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', '')}"
+    if bound is not None and not isinstance(bound, ModuleType):
+        return f"{_named(bound)}.{name}"
+    if isinstance(value, CodeType):
+        return _named((value.co_code, value.co_names, value.co_consts))
     code = getattr(value, "__code__", None)
     if code is None:
+        if hasattr(value, "__qualname__"):
+            return name
         state = sorted(getattr(value, "__dict__", {}).items())
-        return f"{type(value).__module__}.{type(value).__qualname__}{state if state else ''}"
-    name = f"{value.__module__}.{getattr(value, '__qualname__', '')}"
+        return f"{type(value).__module__}.{type(value).__qualname__}{_named(state)}"
     if "<" not in name:
         return name
     cells = [cell.cell_contents for cell in getattr(value, "__closure__", None) or ()]
     defaults = (getattr(value, "__defaults__", None), getattr(value, "__kwdefaults__", None))
-    what = repr((code.co_code, code.co_consts, code.co_names, cells, defaults))
-    return f"{name}#{crc32(what.encode()):08x}"
+    held = _named((code, cells, defaults[0], sorted((defaults[1] or {}).items())))
+    return f"{name}#{crc32(held.encode('utf-8', 'surrogatepass')):08x}"
 
 
 def as_document(source: Document | str) -> Document:

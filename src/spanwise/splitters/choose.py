@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from spanwise.chunks import Chunks
-from spanwise.documents import Document
+from spanwise.documents import MARKDOWN, Document
 from spanwise.errors import OptionError, shown
 from spanwise.splitters.base import Splitter, as_document
 from spanwise.splitters.heading import by_heading
@@ -11,7 +11,7 @@ from spanwise.splitters.paragraph import by_paragraph
 from spanwise.splitters.text import by_record
 from spanwise.splitters.turns import by_turn
 
-__all__ = ["chunk", "splitter_for"]
+__all__ = ["chunk", "splitter_for", "the_splitter"]
 
 # Records of these types end with their lines.
 _RECORDS = ("application/jsonl", "application/x-ndjson", "text/csv", "text/tab-separated-values")
@@ -23,7 +23,7 @@ def splitter_for(document: Document) -> Splitter:
         return by_turn()
     if document.media_type in _RECORDS:
         return by_record("\r" if "\r" in document.text and "\n" not in document.text else "\n")
-    if document.media_type in ("", "text/markdown", "text/html"):
+    if document.media_type.split(";")[0].strip().lower() in (*MARKDOWN, "text/html"):
         return by_heading()
     return by_paragraph()
 
@@ -37,9 +37,16 @@ def chunk(source: Document | str, by: Splitter | None = None) -> Chunks:
     >>> chunk("# Refunds\\n\\nFive to ten days.").texts
     ['# Refunds\\n\\nFive to ten days.']
     """
-    if by is not None and (isinstance(by, type) or not hasattr(by, "split")):
+    document = as_document(source)
+    return the_splitter(document, by).split(document)
+
+
+def the_splitter(document: Document, by: Splitter | None) -> Splitter:
+    """The splitter given, checked, or the one for the document."""
+    if by is None:
+        return splitter_for(document)
+    if isinstance(by, type) or not (hasattr(by, "split") and hasattr(by, "name")):
         raise OptionError(
             f"by={shown(by)} is no splitter; pass one that is made, such as by_paragraph()"
         )
-    document = as_document(source)
-    return (by or splitter_for(document)).split(document)
+    return by

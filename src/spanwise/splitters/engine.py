@@ -92,6 +92,7 @@ class ByTitle(Strategy):
                 heading = document.outline.heading_at(at, edge)
                 reserve = context_reserve(document.outline, heading, self.sizer, self.max_size)
                 windows.size = min(size, self.max_size - reserve)
+                windows.overlap = min(overlap, windows.size // 2)
             windows.cut(at, edge, "heading" if out.starts else "document", out)
             at = edge
         return cap_spans(text, measure, out, self.max_size)

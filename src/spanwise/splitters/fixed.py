@@ -59,7 +59,7 @@ class FixedWithOverlap(Strategy):
         measure = bind(self.sizer, text)
         overlap = default_overlap(self.overlap, self.chunk_size, USUAL)
         size = room(self.chunk_size, overlap, self.max_size)
-        packer = Packer(text, measure, size)
+        packer = Packer(text, measure, size, self.max_size)
         exact = isinstance(measure, Chars)
         at, hi, boundary = 0, len(text), "document"
         while at < hi:
@@ -78,7 +78,7 @@ class FixedWithOverlap(Strategy):
                 packer.add(start, end, boundary)
                 boundary = opens
             at = cut
-        if len(packer) > 1 and self.max_size is None:
+        if len(packer) > 1:
             _join_runt(packer, min(RUNT, size // 2))
         packer = cap_pieces(packer, below_line(text), self.max_size)
         return show(packer, overlap, self.max_size)
@@ -87,7 +87,7 @@ class FixedWithOverlap(Strategy):
 def _join_runt(packer: Packer, floor: int) -> None:
     """Let a last piece that is too short end the one before it."""
     end = packer.ends[-1]
-    gap_bound = packer.size + RUNT - 1
+    gap_bound = packer.size + RUNT - 1 if packer.most is None else packer.most
     if fits(packer.measure, packer.starts[-1], end, floor - 1) and fits(
         packer.measure, packer.starts[-2], end, gap_bound
     ):

@@ -10,7 +10,7 @@ from typing import ClassVar
 from spanwise.cutting.levels import WORD, Level, block_level, paragraph_level
 from spanwise.cutting.pack import RUNT, Packer, checksum, merge_backward
 from spanwise.cutting.sizers import Sizer, bind, exceeds, fits
-from spanwise.cutting.spans import Spans, end_at, first_ink, start_at, trim
+from spanwise.cutting.spans import Spans, end_at, start_at, texts_below, trim
 from spanwise.documents import Document, Outline
 from spanwise.errors import EmptyDocumentWarning, OptionError, shown
 from spanwise.splitters.atoms import atoms_of, fits_most, refine_atom
@@ -116,6 +116,7 @@ class Blocks:
         "block",
         "deeper_ends",
         "deeper_starts",
+        "deeper_texts",
         "heading_ends",
         "heading_starts",
         "levels",
@@ -146,6 +147,7 @@ class Blocks:
             self.heading_ends = [end for _, end, keep in marks if keep]
             self.deeper_starts = [start for start, _, keep in marks if not keep]
             self.deeper_ends = [end for _, end, keep in marks if not keep]
+        self.deeper_texts = texts_below(text, self.deeper_starts, self.deeper_ends)
 
     def pack(self, start: int, end: int, head: int, boundary: str) -> None:
         """Cut ``[start, end)``, both at ink; the text under its heading begins at ``head``."""
@@ -224,10 +226,7 @@ class Blocks:
     def _after_deeper(self, p: int, end: int) -> int:
         """Where the text begins under the headings at ``p`` that cut nothing."""
         i = bisect_right(self.deeper_starts, p) - 1
-        while 0 <= i < len(self.deeper_starts) and self.deeper_starts[i] <= p < self.deeper_ends[i]:
-            p = first_ink(self.packer.text, self.deeper_ends[i], end)
-            i += 1
-        return p
+        return min(self.deeper_texts[i], end) if i >= 0 and p < self.deeper_ends[i] else p
 
 
 class _Sections:
@@ -351,7 +350,7 @@ def _pack_sections(blocks: Blocks, front: int, floor: int) -> None:
         add(starts[opened], ends[-1], boundary)
         boundary = "heading"
     if found.bare[0] < found.bare[1]:
-        _close_bare(packer, *found.bare, boundary, front, cap)
+        _close_bare(blocks, *found.bare, boundary, front, cap)
 
 
 def _best_close(packer: Packer, found: _Sections, opened: int, last: int, stretch: int) -> int:
@@ -369,8 +368,9 @@ def _best_close(packer: Packer, found: _Sections, opened: int, last: int, stretc
     return best
 
 
-def _close_bare(packer: Packer, start: int, end: int, boundary: str, front: int, cap: int) -> None:
+def _close_bare(blocks: Blocks, start: int, end: int, boundary: str, front: int, cap: int) -> None:
     """Headings without text at the end: part of the last passage, else one of their own."""
+    packer = blocks.packer
     last = len(packer.starts) - 1
     if last >= 0 and packer.starts[last] >= front:
         if fits(packer.measure, packer.starts[last], end, cap):
@@ -378,7 +378,7 @@ def _close_bare(packer: Packer, start: int, end: int, boundary: str, front: int,
             return
     elif last < 0:
         return
-    packer.add(start, end, boundary)
+    packer.fill(start, end, blocks.levels, boundary)
 
 
 by_heading = ByHeading

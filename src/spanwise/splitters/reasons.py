@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from spanwise.cutting.sizers import bind, chars
 from spanwise.documents import Document
 from spanwise.splitters.base import Splitter, as_document
-from spanwise.splitters.choose import splitter_for
+from spanwise.splitters.choose import the_splitter
 
 __all__ = ["Cut", "explain"]
 
@@ -61,7 +61,7 @@ def explain(source: Document | str, by: Splitter | None = None) -> list[Cut]:
     ['the text begins here']
     """
     document = as_document(source)
-    splitter = by or splitter_for(document)
+    splitter = the_splitter(document, by)
     chunks = splitter.split(document)
     measure = bind(getattr(splitter, "sizer", chars), document.text)
     limit = getattr(splitter, "chunk_size", getattr(splitter, "target_size", None))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import sqrt
+from math import isfinite, sqrt
 from typing import ClassVar
 
 from spanwise.cutting.levels import SENTENCE, WORD, paragraph_level
@@ -100,13 +100,30 @@ class BySimilarity(Strategy):
         """For each sentence, whether a group ends with it."""
         if len(sentences) < 2:
             return [True] * len(sentences)
-        vectors = self.embed(sentences)
-        if len(vectors) != len(sentences):
-            raise OptionError(
-                f"embed answered {len(vectors)} vectors for {len(sentences)} texts; "
-                "it must answer one vector a text, in order"
-            )
+        vectors = checked_vectors(self.embed(sentences), len(sentences))
         return [cosine(left, right) < self.threshold for left, right in pairwise(vectors)] + [True]
+
+
+def checked_vectors(answer: object, count: int) -> list[list[float]]:
+    """The vectors an embedder answered, when there is one of the same length a text."""
+    try:
+        vectors = [[float(number) for number in vector] for vector in answer]  # type: ignore[attr-defined]
+    except TypeError as error:
+        raise OptionError(
+            f"embed answered {shown(answer)}; it must answer a list of vectors of numbers"
+        ) from error
+    if len(vectors) != count:
+        raise OptionError(
+            f"embed answered {len(vectors)} vectors for {count} texts; "
+            "it must answer one vector a text, in order"
+        )
+    for i, vector in enumerate(vectors):
+        if len(vector) != len(vectors[0]) or not all(map(isfinite, vector)):
+            raise OptionError(
+                f"embed answered vector {i} with {len(vector)} numbers, {shown(vector)}; all must "
+                f"be {len(vectors[0])} finite numbers"
+            )
+    return vectors
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:

@@ -10,7 +10,7 @@ from spanwise.cutting.clusters import is_border
 from spanwise.cutting.levels import SENTENCE_INSIDE, WORD, line_level, paragraph_level
 from spanwise.cutting.pack import Packer
 from spanwise.cutting.sizers import Measure, Sizer, bind, chars, fits
-from spanwise.cutting.spans import Spans, trim
+from spanwise.cutting.spans import Spans, end_at, start_at
 from spanwise.cutting.windows import Aim, Windows
 from spanwise.documents import Document
 from spanwise.errors import OptionError, shown
@@ -169,11 +169,13 @@ def record_spans(text: str, separator: str) -> list[tuple[int, int]]:
         found = text.find(separator, at)
         hi = len(text) if found < 0 else found
         at = hi + len(separator)
-        start, end = trim(text, lo, hi)
-        if found >= 0 and not (
-            (start == end or is_border(text, end)) and is_border(text, min(at, len(text)))
-        ):
+        if found >= 0 and not is_border(text, at, lo):
             continue
+        # White space before a separator belongs to no record, a mark on it does.
+        end = end_at(text, lo, hi)
+        if found >= 0 and lo < end and not is_border(text, end, lo):
+            continue
+        start = start_at(text, lo, hi)
         if start < end:
             records.append((start, end))
         lo = at

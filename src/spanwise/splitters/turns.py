@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
@@ -11,8 +10,8 @@ from spanwise.chunks import Chunks
 from spanwise.cutting.sizers import Sizer, bind, chars, fits
 from spanwise.cutting.spans import Spans
 from spanwise.documents import Document, Turn
-from spanwise.errors import OptionError
-from spanwise.splitters.base import Strategy, limits, require
+from spanwise.errors import OptionError, shown
+from spanwise.splitters.base import Strategy, limits
 from spanwise.splitters.text import cap_spans
 
 __all__ = ["ByTurn", "by_turn", "chunk_turns"]
@@ -47,7 +46,11 @@ class ByTurn(Strategy):
             sizer=self.sizer,
             least=0,
         )
-        require("overlap_turns", self.overlap_turns, -sys.maxsize)
+        if isinstance(self.overlap_turns, bool) or not isinstance(self.overlap_turns, int):
+            raise OptionError(
+                f"overlap_turns={shown(self.overlap_turns)} is not a whole number; "
+                "give an int, 0 for no overlap"
+            )
 
     def positions(self, document: Document) -> Spans:
         """Where the cuts fall."""

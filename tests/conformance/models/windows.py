@@ -135,7 +135,7 @@ def following_word(text: str, place: int, body: int, high: int, sizes: Sizes, *,
     found = cuts_between("word", text, place, min(full, high - 1), on)
     if found:
         return found[0]
-    opens_word = body == 0 or text[body - 1].isspace()
+    opens_word = body == 0 or text[body - 1].isspace() or text[body].isspace()
     return high if full == high and opens_word else -1
 
 
