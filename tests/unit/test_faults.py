@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import copy
+import functools
+import pickle
 import warnings
+from typing import Any
 
 import pytest
 
 from spanwise import (
+    Chunks,
+    Document,
     EmptyDocumentWarning,
+    OptionError,
+    SplitterError,
     by_heading,
     by_layout,
     by_paragraph,
     by_record,
+    by_similarity,
     by_structure,
     by_text,
+    chunk,
+    explain,
 )
 
 
@@ -66,3 +77,82 @@ def test_a_heading_too_deep_to_cut_goes_with_its_text_all_the_same() -> None:
     text = "# A\n\nText of A.\n\n## B\n\nText of B goes on."
     chunks = by_heading(chunk_size=30, overlap=0, min_size=0, max_level=1).split(text)
     assert chunks.texts == ["# A\n\nText of A.", "## B\n\nText of B goes on."]
+
+
+def test_marks_on_every_sentence_end_need_no_recursion() -> None:
+    for piece in ("。\u0301", "\u0600 "):
+        for splitter in (by_text(chunk_size=5000), by_paragraph(chunk_size=3000)):
+            assert splitter.split(piece * 6000)
+
+
+def test_starts_stay_in_order_where_context_or_cap_takes_the_overlap() -> None:
+    texts = ("a\n# a\naaa a\na", "a---\nk: v\n---\n\ufeffa---\nk: v\n---\n")
+    for text, separator in zip(texts, ("\n", "---"), strict=True):
+        starts = by_record(separator, chunk_size=11, max_size=13, overlap=10).split(text).starts
+        assert starts == sorted(set(starts))
+
+
+def test_bare_headings_at_the_end_keep_the_size() -> None:
+    chunks = by_heading().split("# A\n\n" + "text " * 20 + "\n\n" + "# B\n" * 5000)
+    assert max(len(chunk.own_text) for chunk in chunks) <= 1500
+
+
+def test_overlap_never_drops_the_first_letter_of_the_passage_before() -> None:
+    chunks = by_heading(min_size=0).split("Preface\n\n# One\n\ntext")
+    assert chunks.texts == ["Preface", "# One\n\ntext"]
+
+
+def test_pages_come_from_any_iterable_of_strings() -> None:
+    pages = ["Page one.", "Page two."]
+    assert Document.from_pages(iter(pages)) == Document.from_pages(pages)
+    with pytest.raises(OptionError, match="page 1 is None"):
+        Document.from_pages([None, "a"])  # type: ignore[list-item]
+
+
+def test_chunks_and_documents_can_be_sent_copied_and_hashed() -> None:
+    document = Document.from_pages(["One.", "Two."], uri="a.pdf")
+    for value in (document, by_text().split(document)[0]):
+        assert pickle.loads(pickle.dumps(value)) == value
+        assert copy.deepcopy(value) == value
+        assert isinstance(hash(value), int)
+
+
+def test_every_callable_has_its_own_fingerprint() -> None:
+    def counting(step: int) -> Any:
+        return lambda text: len(text) * step
+
+    sizers = [
+        len,
+        sum,
+        counting(1),
+        counting(2),
+        functools.partial(max, 1),
+        functools.partial(max, 2),
+        lambda text: sum(1 for _ in text),
+        lambda text: sum(c in {"a", "b", "zz"} for c in text),
+        "abc".count,
+        "abd".count,
+    ]
+    prints = [by_text(sizer=sizer).fingerprint for sizer in sizers]
+    assert len(set(prints)) == len(prints)
+    assert not any(" at 0x" in each for each in prints)
+
+
+def test_what_is_no_splitter_is_named() -> None:
+    for by in ("heading", by_text, 5):
+        with pytest.raises(OptionError, match="is no splitter"):
+            chunk("text", by=by)  # type: ignore[arg-type]
+        with pytest.raises(OptionError, match="is no splitter"):
+            explain("text", by=by)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("spans", [[(0,)], [(0, 1, 2, 3)], [(0.0, 1.0)], [(0, 9)], [(1, 1)]])
+def test_spans_that_are_no_ranges_are_named(spans: Any) -> None:
+    with pytest.raises(SplitterError, match="span 0"):
+        Chunks.from_spans(Document(text="abc"), spans)
+
+
+@pytest.mark.parametrize("answer", [None, [[1.0]], [[1.0], [1.0, 2.0]], [[float("nan")]] * 2])
+def test_what_an_embedder_answers_is_checked(answer: Any) -> None:
+    with pytest.raises(OptionError, match="embed answered"):
+        by_similarity(lambda texts: answer).split("One. Two.")
