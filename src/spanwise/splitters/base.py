@@ -27,6 +27,7 @@ from spanwise.documents import Document, Outline
 from spanwise.errors import OptionError, SizeError, shown
 
 __all__ = [
+    "Sized",
     "Splitter",
     "Strategy",
     "as_document",
@@ -101,6 +102,37 @@ class Strategy:
         chunks = Chunks(document, spans, max_size=self.max_size, sizer=self.sizer)
         chunks.drop_overlap_for_context()
         return chunks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sized(Strategy):
+    """A strategy that fills chunks up to a size, with overlap.
+
+    ``usual`` are the default overlap and the default size it belongs to.
+    """
+
+    usual: ClassVar[tuple[int, int]] = (0, 1)
+
+    chunk_size: int = 1
+    overlap: int | None = None
+
+    def __post_init__(self) -> None:
+        limits(
+            chunk_size=self.chunk_size,
+            overlap=self.overlap,
+            max_size=self.max_size,
+            sizer=self.sizer,
+        )
+
+    @property
+    def borrowed(self) -> int:
+        """The overlap, or the usual one in proportion to the size."""
+        return default_overlap(self.overlap, self.chunk_size, self.usual)
+
+    @property
+    def within(self) -> int:
+        """What a chunk may hold where overlap counts inside."""
+        return self.chunk_size if self.max_size is None else min(self.chunk_size, self.max_size)
 
 
 def _named(value: object) -> str:

@@ -12,7 +12,7 @@ from spanwise.cutting.spans import Spans, start_at
 from spanwise.cutting.windows import Aim, Windows
 from spanwise.documents import Document
 from spanwise.errors import OptionError, shown
-from spanwise.splitters.base import Strategy, context_reserve, default_overlap, limits
+from spanwise.splitters.base import Sized, context_reserve
 from spanwise.splitters.layout import ENGINE_USUAL, ByLayout
 from spanwise.splitters.similarity import Embed, by_similarity
 from spanwise.splitters.text import cap_spans, windowed
@@ -25,57 +25,41 @@ _AIM = Aim(levels=(WORD,), back_half=False, inside=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BySize(Strategy):
+class BySize(Sized):
     """The engine's ``fixed``: every ``chunk_size``, moved back to the last white space.
 
     ``overlap`` (unset: 64, or an eighth of a smaller size) counts inside.
     """
 
     name: ClassVar[str] = "engine_fixed"
+    usual: ClassVar[tuple[int, int]] = ENGINE_USUAL
 
     chunk_size: int = ENGINE_USUAL[1]
-    overlap: int | None = None
-
-    def __post_init__(self) -> None:
-        limits(
-            chunk_size=self.chunk_size,
-            overlap=self.overlap,
-            max_size=self.max_size,
-            sizer=self.sizer,
-        )
 
     def positions(self, document: Document) -> Spans:
         """Where the cuts fall."""
-        overlap = default_overlap(self.overlap, self.chunk_size, ENGINE_USUAL)
+        overlap = self.borrowed
         return windowed(document, self.sizer, self.chunk_size, overlap, _AIM, self.max_size)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ByTitle(Strategy):
+class ByTitle(Sized):
     """The engine's ``hierarchical``: sections by heading, ``fixed`` inside.
 
     A heading stays in its passage and bare headings go with what follows.
     """
 
     name: ClassVar[str] = "engine_hierarchical"
+    usual: ClassVar[tuple[int, int]] = ENGINE_USUAL
 
     chunk_size: int = ENGINE_USUAL[1]
-    overlap: int | None = None
-
-    def __post_init__(self) -> None:
-        limits(
-            chunk_size=self.chunk_size,
-            overlap=self.overlap,
-            max_size=self.max_size,
-            sizer=self.sizer,
-        )
 
     def positions(self, document: Document) -> Spans:
         """Where the cuts fall."""
         text, structure = document.text, document.outline.structure
         measure = bind(self.sizer, text)
-        size = self.chunk_size if self.max_size is None else min(self.chunk_size, self.max_size)
-        overlap = default_overlap(self.overlap, self.chunk_size, ENGINE_USUAL)
+        size = self.within
+        overlap = self.borrowed
         starts, ends = structure.heading_starts, document.outline.heading_ends
         windows = Windows(
             text, measure, size, min(overlap, size - 1), _AIM, starts, ends, self.max_size

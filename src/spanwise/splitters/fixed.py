@@ -12,10 +12,10 @@ from spanwise.cutting.sizers import Chars, bind, fits
 from spanwise.cutting.spans import Spans, trim
 from spanwise.documents import Document
 from spanwise.splitters.base import (
+    Sized,
     Strategy,
     below_line,
     cap_pieces,
-    default_overlap,
     limits,
     require,
     room,
@@ -27,7 +27,7 @@ __all__ = ["FixedWithOverlap", "WholeDocument", "fixed_with_overlap", "whole_doc
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FixedWithOverlap(Strategy):
+class FixedWithOverlap(Sized):
     """Cuts every ``chunk_size``, moved back to a word border within ``word_window``.
 
     A last piece below 50 (or half of ``chunk_size``) joins the one before.
@@ -39,25 +39,20 @@ class FixedWithOverlap(Strategy):
     """
 
     name: ClassVar[str] = "fixed_with_overlap"
+    usual: ClassVar[tuple[int, int]] = USUAL
 
     chunk_size: int = USUAL[1]
-    overlap: int | None = None
     word_window: int = 40
 
     def __post_init__(self) -> None:
-        limits(
-            chunk_size=self.chunk_size,
-            overlap=self.overlap,
-            max_size=self.max_size,
-            sizer=self.sizer,
-        )
+        Sized.__post_init__(self)
         require("word_window", self.word_window, 0)
 
     def positions(self, document: Document) -> Spans:
         """Where the cuts fall."""
         text = document.text
         measure = bind(self.sizer, text)
-        overlap = default_overlap(self.overlap, self.chunk_size, USUAL)
+        overlap = self.borrowed
         size = room(self.chunk_size, overlap, self.max_size)
         packer = Packer(text, measure, size, self.max_size)
         exact = isinstance(measure, Chars)

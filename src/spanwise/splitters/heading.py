@@ -15,13 +15,11 @@ from spanwise.documents import Document, Outline
 from spanwise.errors import EmptyDocumentWarning, OptionError, shown
 from spanwise.splitters.atoms import atoms_of, fits_most, refine_atom
 from spanwise.splitters.base import (
-    Strategy,
+    Sized,
     below_line,
     cap_pieces,
     context_reserve,
     default_floor,
-    default_overlap,
-    limits,
     require,
     room,
     show,
@@ -38,7 +36,7 @@ _DEEPEST = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ByHeading(Strategy):
+class ByHeading(Sized):
     """Cuts at Markdown headings; a section that fits stays whole.
 
     A longer section is cut between blocks, a block that does not fit at lines,
@@ -57,19 +55,14 @@ class ByHeading(Strategy):
     """
 
     name: ClassVar[str] = "by_heading"
+    usual: ClassVar[tuple[int, int]] = USUAL
 
     chunk_size: int = USUAL[1]
-    overlap: int | None = None
     min_size: int | None = None
     max_level: int = _DEEPEST
 
     def __post_init__(self) -> None:
-        limits(
-            chunk_size=self.chunk_size,
-            overlap=self.overlap,
-            max_size=self.max_size,
-            sizer=self.sizer,
-        )
+        Sized.__post_init__(self)
         default_floor(self.min_size, self.chunk_size)
         require("max_level", self.max_level, 1)
         if self.max_level > _DEEPEST:
@@ -81,7 +74,7 @@ class ByHeading(Strategy):
         """Where the cuts fall."""
         text, structure = document.text, document.outline.structure
         measure = bind(self.sizer, text)
-        overlap = default_overlap(self.overlap, self.chunk_size, USUAL)
+        overlap = self.borrowed
         size = room(self.chunk_size, overlap, self.max_size)
         packer = Packer(text, measure, size, self.max_size)
         blocks = Blocks(packer, document.outline, self.sizer, deeper_than=self.max_level)

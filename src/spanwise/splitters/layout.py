@@ -12,7 +12,7 @@ from spanwise.cutting.spans import Spans, end_at, start_at
 from spanwise.cutting.windows import Aim, Windows
 from spanwise.documents import Document
 from spanwise.splitters.atoms import atoms_of, fits_most, refine_atom
-from spanwise.splitters.base import Strategy, below_line, default_overlap, limits
+from spanwise.splitters.base import Sized, below_line
 from spanwise.splitters.text import cap_spans
 
 __all__ = ["ENGINE_USUAL", "ByLayout", "by_layout"]
@@ -22,7 +22,7 @@ ENGINE_USUAL = (64, 512)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ByLayout(Strategy):
+class ByLayout(Sized):
     """Keeps every fence and table whole and cuts the prose between them in windows.
 
     An atom is cut only by ``max_size``: a table between rows, code at lines.
@@ -36,24 +36,16 @@ class ByLayout(Strategy):
     """
 
     name: ClassVar[str] = "by_layout"
+    usual: ClassVar[tuple[int, int]] = ENGINE_USUAL
 
     chunk_size: int = ENGINE_USUAL[1]
-    overlap: int | None = None
-
-    def __post_init__(self) -> None:
-        limits(
-            chunk_size=self.chunk_size,
-            overlap=self.overlap,
-            max_size=self.max_size,
-            sizer=self.sizer,
-        )
 
     def positions(self, document: Document) -> Spans:
         """Where the cuts fall."""
         text, structure = document.text, document.outline.structure
         measure = bind(self.sizer, text)
-        size = self.chunk_size if self.max_size is None else min(self.chunk_size, self.max_size)
-        overlap = default_overlap(self.overlap, self.chunk_size, ENGINE_USUAL)
+        size = self.within
+        overlap = self.borrowed
         levels = (paragraph_level(text), line_level(text), SENTENCE, WORD)
         inside = (levels[0], *below_line(text))
         aim = Aim(levels=levels, back_half=True, inside=False)

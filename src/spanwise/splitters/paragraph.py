@@ -11,12 +11,10 @@ from spanwise.cutting.sizers import bind
 from spanwise.cutting.spans import Spans
 from spanwise.documents import Document
 from spanwise.splitters.base import (
-    Strategy,
+    Sized,
     below_line,
     cap_pieces,
     default_floor,
-    default_overlap,
-    limits,
     room,
     show,
 )
@@ -28,7 +26,7 @@ USUAL = (150, 1000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ByParagraph(Strategy):
+class ByParagraph(Sized):
     """Cuts at blank lines and packs paragraphs up to ``chunk_size``.
 
     A form feed always cuts. A paragraph that does not fit is cut at lines, then
@@ -42,25 +40,20 @@ class ByParagraph(Strategy):
     """
 
     name: ClassVar[str] = "by_paragraph"
+    usual: ClassVar[tuple[int, int]] = USUAL
 
     chunk_size: int = USUAL[1]
-    overlap: int | None = None
     min_size: int | None = None
 
     def __post_init__(self) -> None:
-        limits(
-            chunk_size=self.chunk_size,
-            overlap=self.overlap,
-            max_size=self.max_size,
-            sizer=self.sizer,
-        )
+        Sized.__post_init__(self)
         default_floor(self.min_size, self.chunk_size)
 
     def positions(self, document: Document) -> Spans:
         """Where the cuts fall."""
         text = document.text
         measure = bind(self.sizer, text)
-        overlap = default_overlap(self.overlap, self.chunk_size, USUAL)
+        overlap = self.borrowed
         size = room(self.chunk_size, overlap, self.max_size)
         packer = Packer(text, measure, size, self.max_size)
         levels = (paragraph_level(text), *below_line(text))

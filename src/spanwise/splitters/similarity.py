@@ -14,7 +14,7 @@ from spanwise.cutting.spans import Spans, end_at, start_at, trim
 from spanwise.cutting.windows import Aim, Windows
 from spanwise.documents import Document
 from spanwise.errors import OptionError, shown
-from spanwise.splitters.base import Strategy, default_overlap, limits
+from spanwise.splitters.base import Sized
 from spanwise.splitters.layout import ENGINE_USUAL
 from spanwise.splitters.text import cap_spans
 
@@ -33,7 +33,7 @@ def _no_embed(texts: Sequence[str]) -> Sequence[Sequence[float]]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BySimilarity(Strategy):
+class BySimilarity(Sized):
     """Cuts where the cosine of two neighbouring sentences falls below ``threshold``.
 
     ``embed`` answers one vector for each of a list of texts; it is called once
@@ -43,19 +43,14 @@ class BySimilarity(Strategy):
     """
 
     name: ClassVar[str] = "by_similarity"
+    usual: ClassVar[tuple[int, int]] = ENGINE_USUAL
 
     embed: Embed = _no_embed
     chunk_size: int = ENGINE_USUAL[1]
-    overlap: int | None = None
     threshold: float = _THRESHOLD
 
     def __post_init__(self) -> None:
-        limits(
-            chunk_size=self.chunk_size,
-            overlap=self.overlap,
-            max_size=self.max_size,
-            sizer=self.sizer,
-        )
+        Sized.__post_init__(self)
         if not callable(self.embed):
             raise OptionError(
                 f"embed={shown(self.embed)} cannot be called; "
@@ -70,8 +65,8 @@ class BySimilarity(Strategy):
         """Where the cuts fall."""
         text = document.text
         measure = bind(self.sizer, text)
-        size = self.chunk_size if self.max_size is None else min(self.chunk_size, self.max_size)
-        overlap = default_overlap(self.overlap, self.chunk_size, ENGINE_USUAL)
+        size = self.within
+        overlap = self.borrowed
         aim = Aim(levels=(SENTENCE, WORD), back_half=True, inside=False)
         windows = Windows(text, measure, size, min(overlap, size - 1), aim)
         sentences = sentence_spans(text)

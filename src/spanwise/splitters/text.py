@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,7 +15,7 @@ from spanwise.cutting.spans import Spans, end_at, start_at
 from spanwise.cutting.windows import Aim, Windows
 from spanwise.documents import Document
 from spanwise.errors import OptionError, shown
-from spanwise.splitters.base import Strategy, below_line, cap_pieces, default_overlap, limits
+from spanwise.splitters.base import Sized, below_line, cap_pieces
 
 __all__ = ["ByRecord", "ByText", "by_record", "by_text", "chunk_text"]
 
@@ -23,7 +24,7 @@ _USUAL = (100, 800)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ByText(Strategy):
+class ByText(Sized):
     """Cuts prose in windows: at a blank line, a sentence end, a line, a word.
 
     The strongest that lies in the back half of the window wins; a word border
@@ -35,24 +36,16 @@ class ByText(Strategy):
     """
 
     name: ClassVar[str] = "by_text"
+    usual: ClassVar[tuple[int, int]] = _USUAL
 
     chunk_size: int = _USUAL[1]
-    overlap: int | None = None
-
-    def __post_init__(self) -> None:
-        limits(
-            chunk_size=self.chunk_size,
-            overlap=self.overlap,
-            max_size=self.max_size,
-            sizer=self.sizer,
-        )
 
     def positions(self, document: Document) -> Spans:
         """Where the cuts fall."""
         text = document.text
         levels = (paragraph_level(text), SENTENCE_INSIDE, line_level(text), WORD)
         aim = Aim(levels=levels, back_half=True, inside=True)
-        overlap = default_overlap(self.overlap, self.chunk_size, _USUAL)
+        overlap = self.borrowed
         return windowed(document, self.sizer, self.chunk_size, overlap, aim, self.max_size)
 
 
@@ -95,7 +88,7 @@ def cap_spans(text: str, measure: Measure, spans: Spans, max_size: int | None) -
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ByRecord(Strategy):
+class ByRecord(Sized):
     r"""Cuts at a literal separator alone; a record is never cut.
 
     A chunk takes whole records while they fit ``chunk_size``, a larger record
@@ -108,10 +101,10 @@ class ByRecord(Strategy):
     """
 
     name: ClassVar[str] = "by_record"
+    usual: ClassVar[tuple[int, int]] = _USUAL
 
     separator: str = "\n"
     chunk_size: int = _USUAL[1]
-    overlap: int | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.separator, str) or not self.separator:
@@ -119,43 +112,58 @@ class ByRecord(Strategy):
                 f"separator={shown(self.separator)} is no string of one character or more; "
                 "give the text between two records, or use by_text for prose"
             )
-        limits(
-            chunk_size=self.chunk_size,
-            overlap=self.overlap,
-            max_size=self.max_size,
-            sizer=self.sizer,
-        )
+        Sized.__post_init__(self)
 
     def positions(self, document: Document) -> Spans:
         """Where the cuts fall."""
         text = document.text
         measure = bind(self.sizer, text)
-        size = self.chunk_size if self.max_size is None else min(self.chunk_size, self.max_size)
-        overlap = default_overlap(self.overlap, self.chunk_size, _USUAL)
+        size = self.within
+        overlap = self.borrowed
         records = record_spans(text, self.separator)
-        out = Spans()
-        first = new = 0
-        while new < len(records):
-            end = records[new][1]
-            while first < new and not fits(measure, records[first][0], end, size):
-                first += 1
-            stop = new + 1
-            while stop < len(records) and fits(measure, records[first][0], records[stop][1], size):
-                stop += 1
-            out.starts.append(records[first][0])
-            out.bodies.append(records[new][0])
-            out.ends.append(records[stop - 1][1])
-            out.boundaries.append("record" if new else "document")
-            if stop == len(records):
-                break
-            following = records[stop][0]
-            carried = stop
-            while carried - 1 > first and fits(
-                measure, records[carried - 1][0], following, overlap
-            ):
+
+        def carry(first: int, following: int) -> int:
+            """Whole records from the end of a chunk, while they fit the budget."""
+            body, carried = records[following][0], following
+            while carried - 1 > first and fits(measure, records[carried - 1][0], body, overlap):
                 carried -= 1
-            first, new = carried, stop
+            return carried
+
+        out = pack_whole(measure, records, size, carry, "record")
         return cap_spans(text, measure, out, self.max_size)
+
+
+def pack_whole(
+    measure: Measure,
+    ranges: Sequence[tuple[int, int]],
+    size: int,
+    carry: Callable[[int, int], int],
+    boundary: str,
+) -> Spans:
+    """Chunks of whole ranges: as many as fit, after those carried from the chunk before.
+
+    ``carry(first, following)`` answers the first range that the next chunk opens
+    with; carried ranges give way until the next new one fits.
+    """
+    out = Spans()
+    first = new = 0
+    while new < len(ranges):
+        end = ranges[new][1]
+        while first < new and not fits(measure, ranges[first][0], end, size):
+            first += 1
+        following = new + 1
+        while following < len(ranges) and fits(
+            measure, ranges[first][0], ranges[following][1], size
+        ):
+            following += 1
+        out.starts.append(ranges[first][0])
+        out.bodies.append(ranges[new][0])
+        out.ends.append(ranges[following - 1][1])
+        out.boundaries.append(boundary if new else "document")
+        if following < len(ranges):
+            first = carry(first, following)
+        new = following
+    return out
 
 
 def record_spans(text: str, separator: str) -> list[tuple[int, int]]:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from spanwise.chunks import Chunks
-from spanwise.cutting.sizers import Sizer, bind, chars, fits
+from spanwise.cutting.sizers import Sizer, bind, chars
 from spanwise.cutting.spans import Spans
 from spanwise.documents import Document, Turn
 from spanwise.errors import OptionError, shown
 from spanwise.splitters.base import Strategy, limits
-from spanwise.splitters.text import cap_spans
+from spanwise.splitters.text import cap_spans, pack_whole
 
 __all__ = ["ByTurn", "by_turn", "chunk_turns"]
 
@@ -62,20 +62,14 @@ class ByTurn(Strategy):
             )
         measure = bind(self.sizer, document.text)
         size = self.chunk_size if self.max_size is None else min(self.chunk_size, self.max_size)
-        out = Spans()
-        first = new = 0
-        while new < len(turns):
-            end = turns[new].end
-            while first < new and not fits(measure, turns[first].start, end, size):
-                first += 1
-            stop = new + 1
-            while stop < len(turns) and fits(measure, turns[first].start, turns[stop].end, size):
-                stop += 1
-            out.starts.append(turns[first].start)
-            out.bodies.append(turns[new].start)
-            out.ends.append(turns[stop - 1].end)
-            out.boundaries.append("turn" if new else "document")
-            first, new = max(first + 1, stop - max(0, self.overlap_turns)), stop
+        carried = max(0, self.overlap_turns)
+        out = pack_whole(
+            measure,
+            [(turn.start, turn.end) for turn in turns],
+            size,
+            lambda first, following: max(first + 1, following - carried),
+            "turn",
+        )
         return cap_spans(document.text, measure, out, self.max_size)
 
 
