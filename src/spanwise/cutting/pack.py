@@ -360,9 +360,11 @@ def reach(
                 break
     if found == body:
         found = _word_start(text, lo, body)
-    if found == body and (text[body - 1] not in WHITE or text[lo] >= _FIRST_SPACELESS):
-        # No word begins in reach: inside one long word, or where words are not spaced.
+    if found == body:
+        # No word begins in reach: only inside one long word, or where words are not spaced.
         found = start_at(text, border_after(text, lo, body, before), body)
+        if found < body and text[body - 1] in WHITE and text[found] < _FIRST_SPACELESS:
+            return body
     return found if measure.size(found, body) <= overlap else body
 
 

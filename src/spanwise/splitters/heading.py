@@ -371,7 +371,7 @@ def _close_bare(blocks: Blocks, start: int, end: int, boundary: str, front: int,
             return
     elif last < 0:
         return
-    packer.fill(start, end, blocks.levels, boundary)
+    packer.fill(start, end, blocks.levels[1:], boundary)
 
 
 by_heading = ByHeading

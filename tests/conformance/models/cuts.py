@@ -167,13 +167,13 @@ def overlap_start(text: str, previous: int, body: int, overlap: int, earliest: i
     for place in range(first, body):
         if starts_word(text, place, on):
             return place
-    if js_is_space(text[body - 1]) and text[first] < "\u2e80":
-        return body  # spaced words, and none of them in reach
     allowed = borders(text, on)
     if previous not in allowed:  # the own part before began inside a cluster that was cut
         allowed = frozenset(clusters(text, previous, body))
     border = next((place for place in range(first, body) if place in allowed), body)
-    return ink_start(text, border, body, on)
+    place = ink_start(text, border, body, on)
+    spaced = js_is_space(text[body - 1]) and text[place] < "\u2e80"
+    return body if spaced else place  # spaced words, and none of them in reach
 
 
 def starts_word(text: str, place: int, on: On) -> bool:

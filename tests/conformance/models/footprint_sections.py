@@ -340,4 +340,7 @@ def close_bare(
     most = max_chars + 2 * max(floor, RUNT_CHARS)
     if done and not ("bound" in on and span.end - done[-1].start > most):
         return [*done[:-1], done[-1]._replace(end=span.end)]
-    return [*done, span] if done or after_front else []
+    if not done and not after_front:
+        return []
+    whole = trim_spans(text, [span], on=on)
+    return [*done, *cut_long(whole, max_chars, 0, text=text, on=on)]
