@@ -139,7 +139,7 @@ def test_word(kind: type[Strategy], data: st.DataObject) -> None:
             if lo > 0 and not is_border(text, lo - 1):
                 continue  # the white space before the word belongs to a cluster
             opened = headings_before(case, lo)
-            window = getattr(splitter, "word_window", limit)
+            window = getattr(splitter, "word_window", limit + 1) - 1  # from it on, not at it
             if kind.name == "fixed_with_overlap" and i > 1:
                 opened = chunks.ends[i - 2]  # its windows count the white space between
             assert splitter.sizer(text[opened:hi]) > min(limit, window), text[lo:hi]

@@ -207,7 +207,7 @@ def test_bare_headings_are_one_line_on_standard_error(cli: Cli, tmp_path: Path) 
     status, out, err = cli("chunk", tmp_path / "a.md")
     assert (status, out) == (0, "")
     first, last = err.splitlines()
-    assert "a.md: 2 headings without any text" in first
+    assert "a.md: nothing but headings (2)" in first
     assert last == "1 file, 0 passages"
 
 

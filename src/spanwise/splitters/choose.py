@@ -31,8 +31,8 @@ def splitter_for(document: Document) -> Splitter:
 def chunk(source: Document | str, by: Splitter | None = None) -> Chunks:
     """The chunks of a document or a string.
 
-    Without ``by``, Markdown, HTML and bare strings are cut by heading, plain
-    text by paragraph, records by record, transcripts by turn.
+    Without ``by``, Markdown and bare strings are cut by heading, plain text by
+    paragraph, records by record, transcripts by turn.
 
     >>> chunk("# Refunds\\n\\nFive to ten days.").texts
     ['# Refunds\\n\\nFive to ten days.']

@@ -86,8 +86,9 @@ class ByHeading(Sized):
             _pack_sections(blocks, front, floor)
             if not packer.starts and blocks.heading_starts:
                 warnings.warn(
-                    f"{document.uri or 'a text'}: {len(blocks.heading_starts)} headings without "
-                    "any text give no chunk; use whole_document() to keep them",
+                    f"{document.uri or 'a text'}: nothing but headings "
+                    f"({len(blocks.heading_starts)}), so no chunk; use whole_document, or "
+                    "--by whole, to keep them",
                     EmptyDocumentWarning,
                     stacklevel=4,
                 )
