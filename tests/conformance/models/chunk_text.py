@@ -203,7 +203,8 @@ def cut_anywhere(
         # Overlap gives way to a word: the window goes on to the next border.
         if start < body:
             cut = first_cut("word", text, max(end, body), high, on)
-            whole = cut < high or body == 0 or text[body - 1].isspace()
+            opens_word = body == 0 or text[body - 1].isspace() or text[body].isspace()
+            whole = cut < high or opens_word
             if whole and cut - body <= chunk_size:
                 return cut, cut + 1
     if "clusters" in on:
