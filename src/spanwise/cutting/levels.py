@@ -126,7 +126,7 @@ def block_level(text: str, starts: Sequence[int], ends: Sequence[int]) -> Level:
     def cuts(text: str, lo: int, hi: int) -> list[int]:
         i = max(0, bisect_right(starts, lo) - 1)
         found: list[int] = []
-        while lo < hi and i < len(starts) and starts[i] < hi:
+        while lo < hi and i < len(starts) and starts[i] <= hi:
             if ends[i] > lo:
                 if starts[i] > lo:
                     found += paragraph.cuts(text, lo, starts[i])
