@@ -157,7 +157,7 @@ HOSTILE: dict[str, tuple[int, Callable[[int], str]]] = {
     "combining marks": (1_000_000, lambda n: ("a" + "\u0301" * 9) * (n // 10)),
     "one letter, all marks": (300_000, lambda n: "a" + "\u0301" * n),
     "table": (
-        1_000_000,
+        1_100_000,
         lambda n: _TABLE_HEAD + "".join(f"| a{i:06d} | 1 | some note |\n" for i in range(n // 27)),
     ),
     "list": (1_000_000, lambda n: "- item of a list\n" * (n // 17)),

@@ -38,10 +38,6 @@ _JOINED = "\u0e33\u0eb3\uff9e\uff9f"
 _NO_MARKS = "\0-\u02ff\u2000-\u20cf\u2100-\u2ceb\u2e00-\u3029\uff00-\uff0f\uff1a-\uff20"
 
 _ASCII_WORD = re.compile("[0-9A-Za-z]+")
-_SPACELESS = re.compile(f"[{SPACELESS}]")
-# Inside a word: a letter of a script without spaces with its marks (what else is no `\w` there),
-# or a run of other characters.
-_UNIT = re.compile(rf"[{SPACELESS}][{_JOINED}\W]*|[^{SPACELESS}]+")
 _QUOTED = re.compile('["“”„«»]([^"“”„«»]*)["“”„«»]')
 # So many marks in a row (and other signs: a wider class is a faster one) that `normalize`, which
 # sorts them in quadratic time, needs help.
@@ -69,6 +65,19 @@ class Match(NamedTuple):
     start: int
     end: int
     term: int
+
+
+# Classes as wide as these are slow to compile, so each waits for the first text that needs it.
+@cache
+def _spaceless() -> re.Pattern[str]:
+    return re.compile(f"[{SPACELESS}]")
+
+
+@cache
+def _unit() -> re.Pattern[str]:
+    # A letter of a script without spaces with its marks (what else is no `\w` inside a word), or
+    # a run of other characters.
+    return re.compile(rf"[{SPACELESS}][{_JOINED}\W]*|[^{SPACELESS}]+")
 
 
 @cache
@@ -210,12 +219,12 @@ class _Sequences:
 
 def _units(text: str) -> Iterator[tuple[str, int, int]]:
     """The words of a text; in scripts without spaces, its letters with their marks."""
-    if text.isascii() or not _SPACELESS.search(text):
+    if text.isascii() or not _spaceless().search(text):
         for word in _places(text):
             yield word[0], word.start(), word.end()
         return
     for word in _places(text):
-        for unit in _UNIT.finditer(word.string, word.start(), word.end()):
+        for unit in _unit().finditer(word.string, word.start(), word.end()):
             yield unit[0], unit.start(), unit.end()
 
 
@@ -272,7 +281,7 @@ def _scan(text: str, terms: _Terms, fold: _Fold) -> list[Match]:
         if len(term) > 1:
             if len(term) <= 2 * len(text):
                 sequences.append((term, number))
-        elif quoted or _SPACELESS.match(term[0]) or (len(term[0]) == 1 and term[0].isascii()):
+        elif quoted or _spaceless().match(term[0]) or (len(term[0]) == 1 and term[0].isascii()):
             exact[term[0]] = number
         else:
             open_ended.append((term[0], number))
@@ -306,7 +315,7 @@ def _loosened(missing: Iterable[_Term], terms: _Terms) -> _Terms:
     """The words of unmatched terms, and the pairs of letters of their runs without spaces."""
     parts: list[_Term] = []
     for term in missing:
-        tight = [_SPACELESS.match(unit) is not None for unit in term]
+        tight = [_spaceless().match(unit) is not None for unit in term]
         for i, unit in enumerate(term):
             if tight[i] and i and tight[i - 1]:
                 parts.append((term[i - 1], unit))

@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 
 from spanwise.cutting.clusters import border_after, border_before, is_border
 from spanwise.cutting.spans import first_ink, is_white, trim
@@ -25,10 +26,8 @@ _REACH = 40
 # The share of the free room given to the left, that of `snippet_around`: 80 of 200.
 _LEFT, _WHOLE = 2, 5
 
-# Letters and punctuation beside which a script without spaces may be cut.
-_TIGHT = re.compile(
-    f"[{SPACELESS}\u3000-\u303f\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65]"
-)
+# Punctuation of scripts without spaces: beside it and their letters they may be cut.
+_TIGHT = "\u3000-\u303f\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65"
 _COMMAS = ",;:、，；：،؛–—"
 _STOPS = ".!?…。．！？؟।"
 _DANGLING = _COMMAS + "#|•-"  # signs that belong to what was cut off
@@ -323,8 +322,13 @@ def _end_grade(last: str, after: str) -> int:
     return _edge_grade(last, after[0], spaced)
 
 
+@cache
+def _tight() -> re.Pattern[str]:
+    return re.compile(f"[{SPACELESS}{_TIGHT}]")
+
+
 def _edge_grade(left: str, right: str, spaced: bool) -> int:
-    if spaced or _TIGHT.match(left) or _TIGHT.match(right):
+    if spaced or _tight().match(left) or _tight().match(right):
         return 3
     return 1 if _in_word(left) and _in_word(right) else 2
 
