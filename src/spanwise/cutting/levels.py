@@ -262,16 +262,19 @@ def _word_cuts(text: str, lo: int, hi: int) -> list[int]:
 
 
 def _last_sentence(text: str, lo: int, hi: int) -> int:
-    # The white space after a sentence may lie just outside the window.
+    # The white space after a sentence may lie just outside the window. A space joins to no mark.
     found = last_sentence_cut(text, lo, hi + 1)
-    if 0 <= found <= hi and is_border(text, found, lo):
+    if found < 0 or (found <= hi and (text[found] == " " or is_border(text, found, lo))):
         return found
-    return _bordered(text, lo, hi, last_sentence_cut)
+    return _last_sentence_inside(text, lo, hi)
 
 
 def _last_sentence_inside(text: str, lo: int, hi: int) -> int:
     # The white space that a sentence end needs must lie before ``hi``.
-    return _bordered(text, lo, hi, last_sentence_cut)
+    found = last_sentence_cut(text, lo, hi)
+    while found >= 0 and text[found : found + 1] != " " and not is_border(text, found, lo):
+        found = last_sentence_cut(text, lo, found - 1)
+    return found
 
 
 def _sentence_cuts(text: str, lo: int, hi: int) -> list[int]:

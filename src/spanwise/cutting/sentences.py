@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 _REACH = 40  # characters read on each side of a mark; longer runs of closers end nothing
 _NOTES = 3  # note references such as [12] or [^3] taken with the sentence they follow
-_NEAR = 256  # characters searched at a time from the right: most sentences end within them
+_NEAR = 512  # characters searched at a time from the right: most sentences end within them
 
 # Marks that need white space after them: Sentence_Terminal of Unicode 15.0 for the scripts in wide
 # use (Latin, Armenian, Arabic, Devanagari and its kin, Ethiopic, Khmer), the ellipsis, the Greek
@@ -129,10 +129,12 @@ def last_sentence_cut(text: str, lo: int, hi: int) -> int:
     """
     dot = text.rfind(". ", lo, hi)
     if dot >= 4 and hi - dot < _NEAR:
-        # The common case: letters that end no abbreviation, then the few later marks.
+        # The common case: what ends no abbreviation, then the few later marks.
         ending = text[dot - 4 : dot]
         if ending.isalpha():
             plain = ending not in _ENDINGS
+        elif ending[3] == ")":
+            plain = True
         else:
             word = ending.rpartition(" ")[2]
             plain = len(word) == 3 and word.isalpha() and word not in _ABBREVIATIONS

@@ -65,6 +65,8 @@ def end_at(text: str, lo: int, hi: int) -> int:
 
 def start_at(text: str, lo: int, hi: int) -> int:
     """Where a passage from ``lo`` on begins: at ink, never inside a cluster, or ``hi``."""
+    if lo + 1 < hi and text[lo] == " " and "!" <= text[lo + 1] <= "~":
+        return lo + 1  # the common case
     found = _INK.search(text, lo, hi)
     if found is None:
         return hi

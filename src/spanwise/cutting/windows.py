@@ -108,21 +108,20 @@ class Windows:
                     opens, half, low = WORD.name, body, body
                 if back_half:
                     half = window + middle if exact else measure.fit(window, hi, middle)
-                for level, find, short, beyond in plan:
-                    if cut > body:
-                        break
-                    floor = half + beyond
-                    if floor < low:
-                        floor = low
-                    cut = find(text, floor, limit - short)
-                    if keep and cut > floor:
-                        cut = self._above_heading(cut, floor)
-                    if cut <= floor or not (exact or self._fits(body, cut)):
-                        cut = -1
-                    opens = level.name
                 if cut <= body:
-                    cut, opens = self._fall_back(window, body, low, limit, hi, keep)
-            # Most passages end and begin with a letter: no white space to step over.
+                    for name, find, short, beyond in plan:
+                        floor = half + beyond
+                        if floor < low:
+                            floor = low
+                        cut = find(text, floor, limit - short)
+                        if keep and cut > floor:
+                            cut = self._above_heading(cut, floor)
+                        if cut > floor and (exact or self._fits(body, cut)):
+                            opens = name
+                            break
+                    else:
+                        cut, opens = self._fall_back(window, body, low, limit, hi, keep)
+            # Most passages end with a letter or a mark: no white space to step over.
             end = cut if "!" <= text[cut - 1] <= "~" else end_at(text, body, cut)
             start = body
             if overlap and window < body:
@@ -149,12 +148,12 @@ class Windows:
         """The cut of a window in which no level has one where it should be, and its level."""
         text, aim = self.text, self.aim
         if aim.back_half:
-            for level, find, short, _ in map(self._planned, (WORD, SENTENCE_INSIDE)):
+            for name, find, short, _ in map(self._planned, (WORD, SENTENCE_INSIDE)):
                 cut = find(text, low, limit - short)
                 if keep and cut > low:
                     cut = self._above_heading(cut, low)
                 if cut > low and (self.exact or self._fits(body, cut)):
-                    return cut, level.name
+                    return cut, name
         if window < body:
             # Overlap gives way to a word: the window moves on to the next border.
             full = self.measure.fit(body, hi, self.size)
@@ -170,13 +169,14 @@ class Windows:
             cut = border_after(text, low + 1, hi, low)
         return cut, CLUSTER.name
 
-    def _planned(self, level: Level) -> tuple[Level, Find, int, int]:
+    def _planned(self, level: Level) -> tuple[str, Find, int, int]:
         """How a level is looked for: its finder, what its white space takes, where it begins."""
+        name, find = level.name, level.last
         if not self.aim.inside:
-            return level, level.last, 0, 0
-        if level.name not in _BEFORE_WHITE:
-            return level, level.last, 0, 1
-        return level, level.last, 2 if level.name == "paragraph" else 1, 0
+            return name, find, 0, 0
+        if name not in _BEFORE_WHITE:
+            return name, find, 0, 1
+        return name, find, 2 if name == "paragraph" else 1, 0
 
     def _above_heading(self, cut: int, low: int) -> int:
         """The cut, moved above the headings that it would part from their text, or -1."""
