@@ -141,7 +141,10 @@ def last_sentence_cut(text: str, lo: int, hi: int) -> int:
             plain = plain or (not word and not _MARKED.intersection(ending))
         plain = plain and text[dot + 2 : dot + 3] != "."
         found = dot + 1 if plain or _ends_sentence(text, dot, dot + 1) else -1
-        later = _SENTENCE.search(text, dot + 1, hi)
+        rest = text[dot + 1 : hi]
+        # Three looks for the marks of ASCII are quicker than the pattern, and most often enough.
+        bare = rest.isascii() and "." not in rest and "!" not in rest and "?" not in rest
+        later = None if bare else _SENTENCE.search(text, dot + 1, hi)
         while later:
             if _ends_sentence(text, later.start(), later.end()):
                 found = later.end()
