@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 from zlib import crc32
 
 from .cuts import borders, cuts_between, first_cut, ink, ink_end, ink_start, last_cut, word_below
@@ -29,6 +29,12 @@ SENTENCE = Level("sentence", " ", "sentence")
 WORD = Level("word", " ", "fixed")
 
 
+class Split(Protocol):
+    """How a part that exceeds the largest size is split."""
+
+    def __call__(self, source: str, part: Part, sizes: Sizes, *, on: On) -> list[Part]: ...
+
+
 def split_long(source: str, part: Part, sizes: Sizes, *, on: On = NONE) -> list[Part]:
     """At blank lines, else at sentence ends, else by count."""
     if runs_length(part.runs) <= sizes.max_size:
@@ -38,24 +44,13 @@ def split_long(source: str, part: Part, sizes: Sizes, *, on: On = NONE) -> list[
     units = paragraph_units(source, part.runs, on=on)
     if len(units) <= 1 and "slices" not in on:
         return split_sentences(source, part, sizes, on=on)
-    done: list[Part] = []
-    for small in pack_units(source, units, part, PARAGRAPH, sizes, on=on):
-        if runs_length(small.runs) > sizes.max_size:
-            done.extend(split_sentences(source, small, sizes, on=on))
-        else:
-            done.append(small)
-    return done
+    return refined(source, units, part, PARAGRAPH, sizes, split_sentences, on=on)
 
 
 def split_lines(source: str, part: Part, sizes: Sizes, *, on: On) -> list[Part]:
     """Front matter: packed from its lines; a line over the largest size at its sentences."""
     units = level_units(source, part.runs, "line", on=on)
-    done: list[Part] = []
-    for small in pack_units(source, units, part, LINE, sizes, on=on):
-        if runs_length(small.runs) > sizes.max_size:
-            done.extend(split_sentences(source, small, sizes, on=on))
-        else:
-            done.append(small)
+    done = refined(source, units, part, LINE, sizes, split_sentences, on=on)
     return [piece._replace(kind="front") for piece in done]
 
 
@@ -63,13 +58,7 @@ def split_sentences(source: str, part: Part, sizes: Sizes, *, on: On = NONE) -> 
     units = sentence_units(source, part.runs, on=on)
     if len(units) <= 1 and "slices" not in on:
         return split_words(source, part, sizes, on=on)
-    done: list[Part] = []
-    for small in pack_units(source, units, part, SENTENCE, sizes, on=on):
-        if runs_length(small.runs) > sizes.max_size:
-            done.extend(split_words(source, small, sizes, on=on))
-        else:
-            done.append(small)
-    return done
+    return refined(source, units, part, SENTENCE, sizes, split_words, on=on)
 
 
 def split_words(source: str, part: Part, sizes: Sizes, *, on: On) -> list[Part]:
@@ -77,10 +66,17 @@ def split_words(source: str, part: Part, sizes: Sizes, *, on: On) -> list[Part]:
     if "whole-words" not in on:
         return split_fixed(source, part, sizes, on=on)
     units = level_units(source, part.runs, "word", on=on)
+    return refined(source, units, part, WORD, sizes, split_fixed, on=on)
+
+
+def refined(
+    source: str, units: list[Runs], part: Part, level: Level, sizes: Sizes, split: Split, *, on: On
+) -> list[Part]:
+    """Units packed; what still exceeds the largest size is split by the next weaker rule."""
     done: list[Part] = []
-    for small in pack_units(source, units, part, WORD, sizes, on=on):
+    for small in pack_units(source, units, part, level, sizes, on=on):
         if runs_length(small.runs) > sizes.max_size:
-            done.extend(split_fixed(source, small, sizes, on=on))
+            done.extend(split(source, small, sizes, on=on))
         else:
             done.append(small)
     return done
