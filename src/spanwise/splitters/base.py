@@ -132,7 +132,7 @@ class Sized(Strategy):
     @property
     def within(self) -> int:
         """What a chunk may hold where overlap counts inside."""
-        return self.chunk_size if self.max_size is None else min(self.chunk_size, self.max_size)
+        return room(self.chunk_size, 0, self.max_size)
 
 
 def _named(value: object) -> str:

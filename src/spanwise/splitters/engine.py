@@ -38,8 +38,7 @@ class BySize(Sized):
 
     def positions(self, document: Document) -> Spans:
         """Where the cuts fall."""
-        overlap = self.borrowed
-        return windowed(document, self.sizer, self.chunk_size, overlap, _AIM, self.max_size)
+        return windowed(self, document, _AIM)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from spanwise.cutting.clusters import border_after, border_before
 from spanwise.cutting.levels import CLUSTER, WORD
-from spanwise.cutting.pack import RUNT, Packer
-from spanwise.cutting.sizers import Chars, bind, fits
+from spanwise.cutting.pack import RUNT, Packer, merge_backward
+from spanwise.cutting.sizers import Chars, bind
 from spanwise.cutting.spans import Spans, trim
 from spanwise.documents import Document
 from spanwise.splitters.base import (
@@ -73,20 +73,10 @@ class FixedWithOverlap(Sized):
                 packer.add(start, end, boundary)
                 boundary = opens
             at = cut
-        if len(packer) > 1:
-            _join_runt(packer, min(RUNT, size // 2))
+        bound = size + RUNT - 1 if self.max_size is None else self.max_size
+        merge_backward(packer, max(0, len(packer) - 2), min(RUNT, size // 2), bound)
         packer = cap_pieces(packer, below_line(text), self.max_size)
         return show(packer, overlap, self.max_size)
-
-
-def _join_runt(packer: Packer, floor: int) -> None:
-    """Let a last piece that is too short end the one before it."""
-    end = packer.ends[-1]
-    gap_bound = packer.size + RUNT - 1 if packer.most is None else packer.most
-    if fits(packer.measure, packer.starts[-1], end, floor - 1) and fits(
-        packer.measure, packer.starts[-2], end, gap_bound
-    ):
-        del packer.starts[-1], packer.ends[-2], packer.boundaries[-1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

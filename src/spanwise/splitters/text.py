@@ -45,25 +45,18 @@ class ByText(Sized):
         text = document.text
         levels = (paragraph_level(text), SENTENCE_INSIDE, line_level(text), WORD)
         aim = Aim(levels=levels, back_half=True, inside=True)
-        overlap = self.borrowed
-        return windowed(document, self.sizer, self.chunk_size, overlap, aim, self.max_size)
+        return windowed(self, document, aim)
 
 
-def windowed(
-    document: Document,
-    sizer: Sizer,
-    chunk_size: int,
-    overlap: int,
-    aim: Aim,
-    max_size: int | None,
-) -> Spans:
-    """The whole text in windows."""
+def windowed(splitter: Sized, document: Document, aim: Aim) -> Spans:
+    """The whole text in windows of a splitter's size and overlap."""
     text = document.text
-    measure = bind(sizer, text)
-    size = chunk_size if max_size is None else min(chunk_size, max_size)
+    measure = bind(splitter.sizer, text)
+    size = splitter.within
+    overlap = min(splitter.borrowed, size - 1)
     out = Spans()
-    Windows(text, measure, size, min(overlap, size - 1), aim).cut(0, len(text), "document", out)
-    return cap_spans(text, measure, out, max_size)
+    Windows(text, measure, size, overlap, aim).cut(0, len(text), "document", out)
+    return cap_spans(text, measure, out, splitter.max_size)
 
 
 def cap_spans(text: str, measure: Measure, spans: Spans, max_size: int | None) -> Spans:

@@ -11,7 +11,7 @@ from spanwise.cutting.sizers import Sizer, bind, chars
 from spanwise.cutting.spans import Spans
 from spanwise.documents import Document, Turn
 from spanwise.errors import OptionError, shown
-from spanwise.splitters.base import Strategy, limits
+from spanwise.splitters.base import Strategy, limits, room
 from spanwise.splitters.text import cap_spans, pack_whole
 
 __all__ = ["ByTurn", "by_turn", "chunk_turns"]
@@ -61,7 +61,7 @@ class ByTurn(Strategy):
                 "or use by_text for a plain string"
             )
         measure = bind(self.sizer, document.text)
-        size = self.chunk_size if self.max_size is None else min(self.chunk_size, self.max_size)
+        size = room(self.chunk_size, 0, self.max_size)
         carried = max(0, self.overlap_turns)
         out = pack_whole(
             measure,
