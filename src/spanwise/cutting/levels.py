@@ -252,7 +252,10 @@ def _last_white(text: str, lo: int, hi: int) -> int:
 
 
 def _last_word(text: str, lo: int, hi: int) -> int:
-    return _bordered(text, lo, hi, _last_white)
+    c = _last_white(text, lo, hi)
+    while c >= 0 and not is_border(text, c, lo):
+        c = _last_white(text, lo, c - 1)
+    return c
 
 
 def _word_cuts(text: str, lo: int, hi: int) -> list[int]:
@@ -262,42 +265,22 @@ def _word_cuts(text: str, lo: int, hi: int) -> list[int]:
 
 
 def _last_sentence(text: str, lo: int, hi: int) -> int:
-    # The white space after a sentence may lie just outside the window. A space joins to no mark.
+    # The white space after a sentence may lie just outside the window.
     found = last_sentence_cut(text, lo, hi + 1)
-    if found < 0 or (found <= hi and (text[found] == " " or is_border(text, found, lo))):
-        return found
-    return _last_sentence_inside(text, lo, hi)
-
-
-def _last_sentence_inside(text: str, lo: int, hi: int) -> int:
-    # The white space that a sentence end needs must lie before ``hi``.
-    found = last_sentence_cut(text, lo, hi)
-    while found >= 0 and text[found : found + 1] != " " and not is_border(text, found, lo):
-        found = last_sentence_cut(text, lo, found - 1)
-    return found
+    return found if found <= hi else last_sentence_cut(text, lo, hi)
 
 
 def _sentence_cuts(text: str, lo: int, hi: int) -> list[int]:
-    return [c for c in sentence_cuts(text, lo, hi + 1) if c <= hi and is_border(text, c, lo)]
+    return [c for c in sentence_cuts(text, lo, hi + 1) if c <= hi]
 
 
 def _last_clause(text: str, lo: int, hi: int) -> int:
     found = last_clause_cut(text, lo, hi + 1)
-    if 0 <= found <= hi and is_border(text, found, lo):
-        return found
-    return _bordered(text, lo, hi, last_clause_cut)
+    return found if found <= hi else last_clause_cut(text, lo, hi)
 
 
 def _clause_cuts(text: str, lo: int, hi: int) -> list[int]:
-    return [c for c in clause_cuts(text, lo, hi + 1) if c <= hi and is_border(text, c, lo)]
-
-
-def _bordered(text: str, lo: int, hi: int, find: Find) -> int:
-    """The last cut of a finder that lies in no cluster, or -1."""
-    c = find(text, lo, hi)
-    while c >= 0 and not is_border(text, c, lo):
-        c = find(text, lo, c - 1)
-    return c
+    return [c for c in clause_cuts(text, lo, hi + 1) if c <= hi]
 
 
 def _last_cluster(text: str, lo: int, hi: int) -> int:
@@ -316,7 +299,8 @@ _PARAGRAPH_ANY = Level(
     "paragraph", _last_paragraph_any, _paragraph_cuts_any, _first_of(_paragraph_cuts_any)
 )
 SENTENCE = Level("sentence", _last_sentence, _sentence_cuts, _first_of(_sentence_cuts))
-SENTENCE_INSIDE = Level("sentence", _last_sentence_inside, sentence_cuts, _first_of(sentence_cuts))
+# The white space that a sentence end needs must lie before ``hi``.
+SENTENCE_INSIDE = Level("sentence", last_sentence_cut, sentence_cuts, _first_of(sentence_cuts))
 CLAUSE = Level("clause", _last_clause, _clause_cuts, _first_of(_clause_cuts), chosen=False)
 WORD = Level("word", _last_word, _word_cuts, _first_of(_word_cuts), chosen=False)
 CLUSTER = Level("cluster", _last_cluster, _cluster_cuts, _first_of(_cluster_cuts), chosen=False)

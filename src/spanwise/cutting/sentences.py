@@ -4,12 +4,14 @@ A cut lies directly after the mark and its closing quotes or brackets, before th
 Whether a position is a cut depends on about 40 characters to each side, never on the window
 asked about, so the whole text need not be read to make one cut. Positions are code points.
 The marks are those of Unicode 15.0; the rules on what follows them are our own, in the spirit
-of UAX #29, SB6 to SB8a.
+of UAX #29, SB6 to SB8a. No cut falls inside a grapheme cluster.
 """
 
 import re
 from collections.abc import Callable
 from typing import TypeAlias
+
+from spanwise.cutting.clusters import is_border
 
 _REACH = 40  # characters read on each side of a mark; longer runs of closers end nothing
 _NOTES = 3  # note references such as [12] or [^3] taken with the sentence they follow
@@ -216,8 +218,11 @@ def _ends_clause(text: str, mark: int, cut: int) -> bool:
 
 
 def _ends_bare(text: str, mark: int, cut: int) -> bool:
-    """Whether a mark that needs no white space ends something: not inside a run or a number."""
-    if cut >= len(text) or _CONTINUED.match(text, cut):
+    """Whether a mark that needs no white space ends something.
+
+    Not inside a run, a number or a cluster.
+    """
+    if cut >= len(text) or _CONTINUED.match(text, cut) or not is_border(text, cut):
         return False
     digits = text[mark - 1 : mark].isdigit() and text[cut].isdigit()
     return not (digits and text[mark] in _NUMERIC)

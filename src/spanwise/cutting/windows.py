@@ -134,7 +134,11 @@ class Windows:
             add_end(end)
             add_boundary(boundary)
             before, boundary = body, opens
-            body = start_at(text, cut, hi)
+            # Most cuts lie at a space before a letter (the common case of `start_at`).
+            if cut + 1 < hi and text[cut] == " " and "!" <= text[cut + 1] <= "~":
+                body = cut + 1
+            else:
+                body = start_at(text, cut, hi)
             window = cut
             if inside and opens in _BEFORE_WHITE:
                 window = min(cut + 1, body)
