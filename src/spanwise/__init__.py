@@ -8,10 +8,14 @@
 
 from spanwise.chunks import Chunk, Chunks, TurnSpan
 from spanwise.cutting.block_parser import Block
+from spanwise.cutting.caps import Cap, cap
 from spanwise.cutting.markdown import blocks
 from spanwise.cutting.sizers import Measure, Sizer, chars, utf8_bytes, words
 from spanwise.documents import Document, Part, Turn
+from spanwise.embedders.base import Embedder
 from spanwise.errors import (
+    CeilingWarning,
+    EmbedderError,
     EmptyDocumentWarning,
     LoadError,
     MissingExtraError,
@@ -20,6 +24,7 @@ from spanwise.errors import (
     SpanwiseError,
     SpanwiseWarning,
     SplitterError,
+    TokenizerWarning,
 )
 from spanwise.lexical import WordSpan, lexical_spans, lexical_tokens
 from spanwise.loaders import find_documents, load
@@ -36,16 +41,21 @@ from spanwise.splitters.similarity import by_similarity
 from spanwise.splitters.structure import SemanticChunker, by_structure
 from spanwise.splitters.text import by_record, by_text, chunk_text
 from spanwise.splitters.turns import by_turn, chunk_turns
+from spanwise.tokenizing import tokens
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Block",
+    "Cap",
+    "CeilingWarning",
     "Chunk",
     "ChunkingEngine",
     "Chunks",
     "Cut",
     "Document",
+    "Embedder",
+    "EmbedderError",
     "EmptyDocumentWarning",
     "Highlight",
     "LoadError",
@@ -62,6 +72,7 @@ __all__ = [
     "SpanwiseWarning",
     "Splitter",
     "SplitterError",
+    "TokenizerWarning",
     "Turn",
     "TurnSpan",
     "WordSpan",
@@ -75,6 +86,7 @@ __all__ = [
     "by_structure",
     "by_text",
     "by_turn",
+    "cap",
     "chars",
     "chunk",
     "chunk_text",
@@ -87,6 +99,7 @@ __all__ = [
     "lexical_tokens",
     "load",
     "snippet_around",
+    "tokens",
     "utf8_bytes",
     "whole_document",
     "words",

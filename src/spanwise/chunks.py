@@ -9,6 +9,7 @@ from hashlib import blake2b
 from pathlib import PurePosixPath
 from typing import Any, overload
 
+from spanwise.cutting.caps import Cap
 from spanwise.cutting.sizers import Sizer, chars
 from spanwise.cutting.spans import Spans
 from spanwise.documents import Document
@@ -152,14 +153,14 @@ class Chunks(Sequence[Chunk]):
     length; ``texts`` slices the document.
     """
 
-    __slots__ = ("_ids", "bodies", "boundaries", "document", "ends", "max_size", "sizer", "starts")
+    __slots__ = ("_ids", "bodies", "boundaries", "document", "ends", "limit", "sizer", "starts")
 
     def __init__(
         self,
         document: Document,
         spans: Spans,
         *,
-        max_size: int | None = None,
+        limit: Cap | None = None,
         sizer: Sizer = chars,
     ) -> None:
         self.document = document
@@ -167,7 +168,7 @@ class Chunks(Sequence[Chunk]):
         self.bodies = spans.bodies
         self.ends = spans.ends
         self.boundaries = spans.boundaries
-        self.max_size = max_size
+        self.limit = limit
         self.sizer = sizer
         self._ids: list[str] | None = None
 
@@ -271,8 +272,8 @@ class Chunks(Sequence[Chunk]):
         return self._ids
 
     def drop_overlap_for_context(self) -> None:
-        """Let overlap go where a passage with its whole context is over ``max_size``."""
-        if self.max_size is None:
+        """Let overlap go where a passage with its whole context is over the cap."""
+        if self.limit is None:
             return
         text, outline = self.document.text, self.document.outline
         last = -1
@@ -283,7 +284,7 @@ class Chunks(Sequence[Chunk]):
                 heading = outline.heading_at(body, end)
                 context = self._context(body, body, heading, text[body:end])
                 whole = join_context(context, text[start:end])
-                if start <= last or self.sizer(whole) > self.max_size:
+                if start <= last or not self.limit.allows(whole):
                     self.starts[i] = body
             last = self.starts[i]
 
@@ -328,7 +329,7 @@ class Chunks(Sequence[Chunk]):
         )
 
     def _context(self, start: int, body: int, heading: int, text: str) -> str:
-        """What the own part stands under and its text does not say, within ``max_size``.
+        """What the own part stands under and its text does not say, within the cap.
 
         Shortened outermost first: the document's title, the headings, the header
         of a table that was cut.
@@ -349,7 +350,7 @@ class Chunks(Sequence[Chunk]):
         while path or header_text:
             context = "\n".join(filter(None, (BETWEEN_HEADINGS.join(path), header_text)))
             whole = join_context(context, text)
-            if self.max_size is None or self.sizer(whole) <= self.max_size:
+            if self.limit is None or self.limit.allows(whole):
                 return context
             if path:
                 del path[0]

@@ -5,15 +5,20 @@ SpanwiseError
 ├── SizeError (ValueError)        a single code point larger than max_size
 ├── SplitterError (ValueError)    spans that break SLICE or ORDER, refused by name
 ├── LoadError (OSError)           a source that cannot be read as text
+├── EmbedderError (RuntimeError)  an embedder that failed or answered no vectors
 └── MissingExtraError (ImportError)  an optional dependency that is not installed
 
 SpanwiseWarning (UserWarning)
-└── EmptyDocumentWarning          a document that gives no chunk although it holds text
+├── CeilingWarning                passages longer than what an embedder reads
+├── EmptyDocumentWarning          a document that gives no chunk although it holds text
+└── TokenizerWarning              a tokenizer whose own settings would hide a length
 """
 
 from __future__ import annotations
 
 __all__ = [
+    "CeilingWarning",
+    "EmbedderError",
     "EmptyDocumentWarning",
     "LoadError",
     "MissingExtraError",
@@ -22,6 +27,7 @@ __all__ = [
     "SpanwiseError",
     "SpanwiseWarning",
     "SplitterError",
+    "TokenizerWarning",
     "shown",
 ]
 
@@ -46,6 +52,10 @@ class LoadError(SpanwiseError, OSError):
     """A source that is missing, unreadable or not text."""
 
 
+class EmbedderError(SpanwiseError, RuntimeError):
+    """An embedder that cannot be reached, failed or answered something else than vectors."""
+
+
 class MissingExtraError(SpanwiseError, ImportError):
     """An optional dependency is missing; the message holds the install command."""
 
@@ -54,8 +64,16 @@ class SpanwiseWarning(UserWarning):
     """The root of every warning this library gives."""
 
 
+class CeilingWarning(SpanwiseWarning):
+    """Passages are longer than what an embedder reads."""
+
+
 class EmptyDocumentWarning(SpanwiseWarning):
     """A document of bare headings gave no chunk."""
+
+
+class TokenizerWarning(SpanwiseWarning):
+    """A tokenizer cuts, pads or drops text by its own settings."""
 
 
 def shown(value: object, limit: int = 80) -> str:

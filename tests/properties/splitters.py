@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from spanwise import Document, Turn
+from spanwise import Document, Turn, cap
 from spanwise.cutting.pack import RUNT
 from spanwise.cutting.sizers import chars, utf8_bytes, words
 from spanwise.splitters.base import Strategy
@@ -47,16 +47,17 @@ def cases(draw: Any, kind: type[Strategy], texts: st.SearchStrategy[str]) -> Cas
     overlap = draw(st.one_of(st.none(), st.integers(0, size - 1)))
     if draw(st.booleans()):
         # A code point may measure seven in these sizers.
-        options["max_size"] = draw(st.integers(7, 90))
+        most = draw(st.integers(7, 90))
+        options["max_size"] = draw(st.one_of(st.just(most), st.builds(cap, st.just(most), SIZERS)))
     bound = size
     if name == "by_structure":
         options |= {"target_size": size, "overlap": overlap}
-        if "max_size" in options:
+        if isinstance(options.get("max_size"), int):
             options["max_size"] = max(options["max_size"], size)
         options["min_size"] = draw(st.one_of(st.none(), st.just(0)))
         options["respect_headings"] = draw(st.booleans())
         options["preserve_code_blocks"] = draw(st.booleans())
-        bound = options.get("max_size", 2 * size)
+        bound = options["max_size"] if isinstance(options.get("max_size"), int) else 2 * size
     elif name == "by_turn":
         options |= {"chunk_size": size, "overlap_turns": draw(st.integers(0, 3))}
     elif name != "whole_document":

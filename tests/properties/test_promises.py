@@ -80,10 +80,10 @@ def test_cover(kind: type[Strategy], data: st.DataObject) -> None:
 def test_size(kind: type[Strategy], data: st.DataObject) -> None:
     case = data.draw(cases(kind, hostile))
     chunks, text = split(case), case.document.text
-    size, max_size = case.splitter.sizer, case.splitter.max_size
-    if max_size is not None:
+    size, limit = case.splitter.sizer, case.splitter.limit
+    if limit is not None:
         for chunk in chunks:
-            assert size(chunk.embed_text) <= max_size, chunk
+            assert limit.sizer(chunk.embed_text) <= limit.limit, chunk
     if kind.name in ("whole_document", "by_record", "by_turn"):
         return
     whole = atoms(case)
@@ -93,7 +93,7 @@ def test_size(kind: type[Strategy], data: st.DataObject) -> None:
         one_cluster = not any(is_border(text, i) for i in range(body + 1, end))
         # An atom with the headings above it, or a piece of one that the cap alone cut.
         holds_atom = any(body <= start and stop == end for start, stop in whole) or (
-            max_size is not None
+            limit is not None
             and any(headings_before(case, start) <= body and end <= stop for start, stop in whole)
         )
         # Headings stay with their text, be it a single word or cluster.

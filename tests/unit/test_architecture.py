@@ -23,14 +23,21 @@ ARROWS = {
     "chunks": {"cutting", "documents"},
     "lexical": {"cutting"},
     "snippets": {"cutting", "lexical"},
-    "splitters": {"cutting", "documents", "chunks"},
+    "vectors": set(),
+    "extras": set(),
+    "tokenizing": {"cutting", "extras"},
+    "splitters": {"cutting", "documents", "chunks", "vectors"},
+    "embedders": {"cutting", "extras", "tokenizing", "vectors"},
     "loaders": {"documents"},
     "cli": {"*"},
     "__init__": {"*"},
 }
 
 # Parts that run where only the standard library is, such as in a browser.
-PURE = {"errors", "cutting", "documents", "chunks", "lexical", "snippets", "splitters"}
+PURE = {
+    *("errors", "cutting", "documents", "chunks", "lexical", "snippets", "splitters"),
+    *("vectors", "extras", "tokenizing"),
+}
 
 
 def part_of(path: Path) -> str:

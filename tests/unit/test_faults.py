@@ -13,6 +13,7 @@ import pytest
 from spanwise import (
     Chunks,
     Document,
+    EmbedderError,
     EmptyDocumentWarning,
     OptionError,
     SplitterError,
@@ -154,5 +155,5 @@ def test_spans_that_are_no_ranges_are_named(spans: Any) -> None:
 
 @pytest.mark.parametrize("answer", [None, [[1.0]], [[1.0], [1.0, 2.0]], [[float("nan")]] * 2])
 def test_what_an_embedder_answers_is_checked(answer: Any) -> None:
-    with pytest.raises(OptionError, match="embed answered"):
+    with pytest.raises(EmbedderError, match="embed answered"):
         by_similarity(lambda texts: answer).split("One. Two.")

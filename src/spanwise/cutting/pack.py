@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from operator import sub
 from zlib import crc32
 
+from spanwise.cutting.caps import Capped, fit_all, halfway
 from spanwise.cutting.clusters import border_after, border_before, is_border
 from spanwise.cutting.levels import CLUSTER, SENTENCE, WORD, Level
 from spanwise.cutting.sizers import Chars, Measure, fits
@@ -39,27 +40,26 @@ class Packer:
         text: the whole text.
         measure: the sizer, bound to the text.
         size: what a piece may hold, in the measure's unit.
-        most: what no piece may go over, if anything.
     """
 
     __slots__ = (
         "boundaries",
+        "capped",
         "ends",
         "exact",
         "measure",
-        "most",
-        "rows_most",
+        "rows_kept",
         "size",
         "starts",
         "text",
     )
 
-    def __init__(self, text: str, measure: Measure, size: int, most: int | None = None) -> None:
+    def __init__(self, text: str, measure: Measure, size: int) -> None:
         self.text = text
         self.measure = measure
         self.size = size
-        self.most = most
-        self.rows_most: int | None = None  # what a part of a table may hold beside its header
+        self.capped = measure if isinstance(measure, Capped) else None
+        self.rows_kept = 0  # what the header of a table takes beside its later rows
         self.exact = isinstance(measure, Chars)
         self.starts: list[int] = []
         self.ends: list[int] = []
@@ -84,19 +84,30 @@ class Packer:
         del self.starts[first:], self.ends[first:], self.boundaries[first:]
         return taken
 
-    def merged_most(self, boundary: str, bound: int) -> int:
-        """What a piece may measure with one merged to it that opens at ``boundary``."""
-        return bound if boundary != "row" or self.rows_most is None else self.rows_most
+    def allows(self, lo: int, hi: int) -> bool:
+        """Whether ``[lo, hi)`` is within the cap, if there is one."""
+        return self.capped is None or self.capped.allows(lo, hi)
+
+    def merges(self, lo: int, hi: int, bound: int, boundary: str) -> bool:
+        """Whether ``[lo, hi)`` may be one piece, merged where one opens at ``boundary``."""
+        if boundary != "row" or self.capped is None:
+            return fits(self.measure, lo, hi, bound)
+        kept = self.capped.kept
+        self.capped.leave(max(kept, self.rows_kept))
+        answer = fits(self.measure, lo, hi, bound)
+        self.capped.kept = kept
+        return answer
 
     def fits(self, lo: int, hi: int) -> bool:
         """Whether ``[lo, hi)`` measures at most the size."""
         return fits(self.measure, lo, hi, self.size)
 
     def reach(self, lo: int, hi: int, share: int = 1) -> int:
-        """How far a piece from ``lo`` may go: the size, or the size over ``share``."""
+        """How far a piece from ``lo`` may go: the size, or half of it for a ``share`` of 2."""
         if self.exact:
             return min(hi, lo + self.size // share)
-        return self.measure.fit(lo, hi, self.size // share)
+        limit = self.measure.fit(lo, hi, self.size)
+        return limit if share == 1 else halfway(self.measure, lo, limit, hi, self.size)
 
     def fill(
         self,
@@ -181,7 +192,7 @@ class Packer:
 
     def under_head(self, p: int, head: int, hi: int) -> int:
         """`under_head` for a piece of this packer."""
-        return under_head(self.text, self.measure, p, head, hi, self.size, self.most)
+        return under_head(self.text, self.measure, p, head, hi, self.size)
 
     def best(
         self, levels: Sequence[Level], p: int, low: int, limit: int, hi: int
@@ -238,17 +249,16 @@ class Packer:
         return c
 
 
-def under_head(
-    text: str, measure: Measure, p: int, head: int, hi: int, size: int, most: int | None
-) -> int:
+def under_head(text: str, measure: Measure, p: int, head: int, hi: int, size: int) -> int:
     """The end of the first word under a heading that leaves no room for it, or -1.
 
     A heading does not stand alone for the sake of the size: it may go over it,
     by less than a runt, with the first word (or cluster) of its text.
     """
-    if not fits(measure, p, end_at(text, p, head), size):
+    end = end_at(text, p, head)
+    if fit_all(measure, p, end, size) < end:
         return -1
-    limit = measure.fit(p, hi, size + RUNT - 1 if most is None else min(size + RUNT - 1, most))
+    limit = fit_all(measure, p, hi, size + RUNT - 1)
     if limit <= head:
         return -1
     c = WORD.first(text, head, min(limit + 1, hi))
@@ -292,7 +302,7 @@ def merge_forward(packer: Packer, first: int, floor: int, bound: int, last: int)
             else:
                 opened, closed, opening = start, end, boundary
             continue
-        if not fits(measure, opened, end, packer.merged_most(boundary, bound)):
+        if not packer.merges(opened, end, bound, boundary):
             # The run stands alone: what follows does not fit with it.
             add(opened, closed, opening)
             opened, opening = start, boundary
@@ -301,8 +311,7 @@ def merge_forward(packer: Packer, first: int, floor: int, bound: int, last: int)
             add(opened, closed, opening)
             opened = -1
     if opened >= 0:
-        last = packer.merged_most(opening, last)
-        if len(packer) > first and fits(measure, packer.starts[-1], closed, last):
+        if len(packer) > first and packer.merges(packer.starts[-1], closed, last, opening):
             packer.ends[-1] = closed
         else:
             add(opened, closed, opening)
@@ -320,7 +329,7 @@ def merge_backward(packer: Packer, first: int, floor: int, bound: int) -> None:
         if (
             (end - start < floor if exact else fits(measure, start, end, floor - 1))
             and len(starts) > first
-            and fits(measure, starts[-1], end, packer.merged_most(boundary, bound))
+            and packer.merges(starts[-1], end, bound, boundary)
         ):
             ends[-1] = end
         else:

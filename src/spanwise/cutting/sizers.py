@@ -12,7 +12,7 @@ from itertools import islice
 from re import compile as pattern
 from typing import Protocol
 
-__all__ = ["Measure", "Sizer", "bind", "chars", "exceeds", "fits", "utf8_bytes", "words"]
+__all__ = ["Counted", "Measure", "Sizer", "bind", "chars", "exceeds", "fits", "utf8_bytes", "words"]
 
 Sizer = Callable[[str], int]
 
@@ -73,7 +73,7 @@ def bind(sizer: Sizer, text: str) -> Measure:
     if own is not None:
         bound: Measure = own(text)
         return bound
-    return _Counted(text, sizer)
+    return Counted(text, sizer)
 
 
 def fits(measure: Measure, lo: int, hi: int, limit: int) -> bool:
@@ -99,16 +99,19 @@ class Chars:
     __slots__ = ()
 
     def size(self, lo: int, hi: int) -> int:
+        """The size of ``[lo, hi)``."""
         return hi - lo
 
     def fit(self, lo: int, hi: int, limit: int) -> int:
+        """The furthest end found to hold at most ``limit``, or ``lo``."""
         return min(hi, lo + limit)
 
     def back(self, lo: int, hi: int, limit: int) -> int:
+        """The earliest start found to hold at most ``limit``, or ``hi``."""
         return max(lo, hi - limit)
 
 
-class _Counted:
+class Counted:
     """Any sizer, by galloping: it is never called on much more than what fits."""
 
     __slots__ = ("sizer", "text")
@@ -118,16 +121,19 @@ class _Counted:
         self.sizer = sizer
 
     def size(self, lo: int, hi: int) -> int:
+        """The size of ``[lo, hi)``."""
         return self.sizer(self.text[lo:hi])
 
     def fit(self, lo: int, hi: int, limit: int) -> int:
+        """The furthest end found to hold at most ``limit``, or ``lo``."""
         return lo + _gallop(hi - lo, limit, lambda reach: self.size(lo, lo + reach))
 
     def back(self, lo: int, hi: int, limit: int) -> int:
+        """The earliest start found to hold at most ``limit``, or ``hi``."""
         return hi - _gallop(hi - lo, limit, lambda reach: self.size(hi - reach, hi))
 
 
-class _Words(_Counted):
+class _Words(Counted):
     """Words, found one after the other instead of counted again and again."""
 
     __slots__ = ()
@@ -136,6 +142,7 @@ class _Words(_Counted):
         super().__init__(text, words)
 
     def fit(self, lo: int, hi: int, limit: int) -> int:
+        """The furthest end found to hold at most ``limit``, or ``lo``."""
         beyond = next(islice(_WORD.finditer(self.text, lo, hi), max(0, limit), None), None)
         return beyond.start() if beyond else hi
 

@@ -6,6 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from spanwise.cutting.caps import borrowed, halfway
 from spanwise.cutting.clusters import border_after, border_before
 from spanwise.cutting.levels import CLUSTER, SENTENCE_INSIDE, WORD, Find, Level, paragraph_level
 from spanwise.cutting.pack import reach, under_head
@@ -48,7 +49,6 @@ class Windows:
         "heading_ends",
         "heading_starts",
         "measure",
-        "most",
         "overlap",
         "paragraph",
         "plan",
@@ -66,13 +66,11 @@ class Windows:
         aim: Aim,
         heading_starts: Sequence[int] = (),
         heading_ends: Sequence[int] = (),
-        most: int | None = None,
     ) -> None:
         self.text = text
         self.measure = measure
         self.exact = isinstance(measure, Chars)
         self.size = size
-        self.most = most
         self.overlap = overlap
         self.aim = aim
         self.plan = [self._planned(level) for level in aim.levels]
@@ -103,11 +101,11 @@ class Windows:
                     if low > body:
                         # The headings leave no room: the first word goes with them, or
                         # they are cut like other text.
-                        cut = under_head(text, measure, body, low, hi, size, self.most)
+                        cut = under_head(text, measure, body, low, hi, size)
                         keep = False
                     opens, half, low = WORD.name, body, body
                 if back_half:
-                    half = window + middle if exact else measure.fit(window, hi, middle)
+                    half = window + middle if exact else halfway(measure, window, limit, hi, size)
                 if cut <= body:
                     for name, find, short, beyond in plan:
                         floor = half + beyond
@@ -143,7 +141,7 @@ class Windows:
             if inside and opens in _BEFORE_WHITE:
                 window = min(cut + 1, body)
             if overlap:
-                opened = window - overlap if exact else measure.back(before, window, overlap)
+                opened = window - overlap if exact else borrowed(measure, before, window, overlap)
                 window = max(opened, before + 1)
 
     def _fall_back(

@@ -8,7 +8,6 @@ from typing import NamedTuple
 from spanwise.cutting.levels import Level
 from spanwise.cutting.markdown import Structure
 from spanwise.cutting.pack import Packer
-from spanwise.cutting.sizers import fits
 from spanwise.cutting.spans import end_at, first_ink
 from spanwise.documents import after_lines
 
@@ -17,7 +16,7 @@ __all__ = ["Atom", "atoms_of", "refine_atom"]
 # What stands between context and text, and between the parts of a context.
 _JOINERS = 3
 
-# Rows get at least this share of the size; else their part goes without header.
+# Rows get at least this share of the cap; else their part goes without header.
 _LEAST_SHARE = 4
 
 
@@ -65,28 +64,27 @@ def _cut_table(
 
     With a cap the later parts leave room for the header, which is their context.
     """
-    text, size, line = packer.text, packer.size, levels[0]
-    packer.rows_most = None
+    text, line = packer.text, levels[0]
+    packer.rows_kept = 0
     header = after_lines(text, atom.start, 2)
     cut = packer.last(line, start, header, packer.reach(start, atom.end))
     if cut < 0:
         cut = header
-    if fits_most(packer, start, cut):
+    if packer.allows(start, cut):
         packer.add(start, end_at(text, start, cut), boundary)
     else:
         packer.fill(start, cut, levels, boundary)
-    if packer.most is not None:
-        rows = packer.most - packer.measure.size(atom.start, header) - _JOINERS
-        if rows >= size // _LEAST_SHARE:
-            packer.size = packer.rows_most = min(size, rows)
+    capped = packer.capped
+    if capped is not None:
+        kept = capped.cap.size(atom.start, header) + _JOINERS
+        if capped.most - kept >= capped.most // _LEAST_SHARE:
+            packer.rows_kept = kept
+        before = capped.kept
+        capped.leave(max(before, packer.rows_kept))
     first = len(packer)
     packer.fill_best(cut, atom.end, levels, "row", (0, atom.end + 1))
     packer.boundaries[first:] = [
         "row" if name == line.name else name for name in packer.boundaries[first:]
     ]
-    packer.size = size
-
-
-def fits_most(packer: Packer, lo: int, hi: int) -> bool:
-    """Whether ``[lo, hi)`` is within what no piece may go over."""
-    return packer.most is None or fits(packer.measure, lo, hi, packer.most)
+    if capped is not None:
+        capped.kept = before

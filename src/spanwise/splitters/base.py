@@ -11,6 +11,7 @@ from typing import ClassVar, Protocol
 from zlib import crc32
 
 from spanwise.chunks import BETWEEN_HEADINGS, Chunks, join_context
+from spanwise.cutting.caps import Cap, Capped
 from spanwise.cutting.levels import (
     CLAUSE,
     CLUSTER,
@@ -21,7 +22,7 @@ from spanwise.cutting.levels import (
     paragraph_level,
 )
 from spanwise.cutting.pack import Packer, reach
-from spanwise.cutting.sizers import Sizer, chars, fits
+from spanwise.cutting.sizers import Measure, Sizer, bind, chars, fits
 from spanwise.cutting.spans import Spans
 from spanwise.documents import Document, Outline
 from spanwise.errors import OptionError, SizeError, shown
@@ -33,19 +34,19 @@ __all__ = [
     "as_document",
     "below_line",
     "cap_pieces",
-    "context_reserve",
     "default_floor",
     "default_overlap",
+    "leave_for_context",
     "limits",
     "require",
     "show",
 ]
 
+# A size that does not bind.
+_ANY = 1 << 62
+
 # The default floor: 250, or a quarter of the size; from the footprint reference.
 _FLOOR = 250
-
-# With `max_size`, at most this share of it is kept free for overlap.
-_OVERLAP_SHARE = 4
 
 
 class Splitter(Protocol):
@@ -76,18 +77,29 @@ class Strategy:
 
     Args:
         sizer: what sizes count; any ``str -> int``.
-        max_size: hard cap on the whole shipped string, overlap and context included.
+        max_size: hard cap on the whole shipped string, overlap and context included: a number
+            in the sizer's unit, or `cap(limit, sizer)` in another.
     """
 
     name: ClassVar[str] = ""
     version: ClassVar[int] = 1
 
     sizer: Sizer = chars
-    max_size: int | None = None
+    max_size: int | Cap | None = None
 
     @abstractmethod
     def positions(self, document: Document) -> Spans:
         """Where the cuts fall."""
+
+    @property
+    def limit(self) -> Cap | None:
+        """``max_size`` with its unit, or None."""
+        return Cap(self.max_size, self.sizer) if isinstance(self.max_size, int) else self.max_size
+
+    def measure(self, text: str, overlap: int = 0) -> Measure:
+        """The sizer bound to a text, and with it the cap; ``overlap`` is left free in that."""
+        measure, limit = bind(self.sizer, text), self.limit
+        return measure if limit is None else Capped(measure, limit, text, overlap)
 
     @property
     def fingerprint(self) -> str:
@@ -99,7 +111,7 @@ class Strategy:
         """The chunks of a document or a string, in order."""
         document = as_document(source)
         spans = self.positions(document)
-        chunks = Chunks(document, spans, max_size=self.max_size, sizer=self.sizer)
+        chunks = Chunks(document, spans, limit=self.limit, sizer=self.sizer)
         chunks.drop_overlap_for_context()
         return chunks
 
@@ -128,11 +140,6 @@ class Sized(Strategy):
     def borrowed(self) -> int:
         """The overlap, or the usual one in proportion to the size."""
         return default_overlap(self.overlap, self.chunk_size, self.usual)
-
-    @property
-    def within(self) -> int:
-        """What a chunk may hold where overlap counts inside."""
-        return room(self.chunk_size, 0, self.max_size)
 
 
 def _named(value: object) -> str:
@@ -201,7 +208,7 @@ def limits(
     *,
     chunk_size: int,
     overlap: int | None,
-    max_size: int | None,
+    max_size: int | Cap | None,
     sizer: Sizer,
     size_name: str = "chunk_size",
     least: int = 1,
@@ -216,7 +223,7 @@ def limits(
     if overlap is not None:
         require("overlap", overlap, 0)
         require_below("overlap", overlap, size_name, chunk_size, "pass 0 to turn overlap off")
-    if max_size is not None:
+    if max_size is not None and not isinstance(max_size, Cap):
         require("max_size", max_size, 1)
 
 
@@ -244,76 +251,72 @@ def below_line(text: str) -> tuple[Level, ...]:
     return (line_level(text), SENTENCE, CLAUSE, WORD, CLUSTER)
 
 
-def room(chunk_size: int, overlap: int, max_size: int | None) -> int:
-    """What packing fills to, where overlap comes on top and a cap holds for both."""
-    if max_size is None:
-        return chunk_size
-    return min(chunk_size, max_size - min(overlap, max_size // _OVERLAP_SHARE))
-
-
-def context_reserve(outline: Outline, heading: int, sizer: Sizer, max_size: int | None) -> int:
-    """What the heading path above a passage may take of ``max_size``: half at the most."""
-    if max_size is None or heading < 0:
-        return 0
-    path = outline.paths[heading]
+def leave_for_context(capped: Capped, outline: Outline, heading: int) -> None:
+    """Leave room in the cap for the heading path above a passage: half of it at the most."""
+    path = outline.paths[heading] if heading >= 0 else ()
     while path:
-        size = sizer(join_context(BETWEEN_HEADINGS.join(path), ""))
-        if size <= max_size // 2:
-            return size
+        size = capped.limit.sizer(join_context(BETWEEN_HEADINGS.join(path), ""))
+        if size <= capped.most // 2:
+            capped.leave(size)
+            return
         path = path[1:]
-    return 0
+    capped.leave(0)
 
 
-def cap_pieces(packer: Packer, levels: Sequence[Level], max_size: int | None) -> Packer:
-    """The pieces, with every one over ``max_size`` cut until it fits."""
-    if max_size is None:
+def cap_pieces(packer: Packer, levels: Sequence[Level]) -> Packer:
+    """The pieces, with every one over the cap cut until it fits."""
+    limits = packer.capped
+    if limits is None:
         return packer
-    measure, text = packer.measure, packer.text
-    capped = Packer(text, measure, max_size)
+    text, measure = packer.text, limits.cap
+    capped = Packer(text, measure, limits.most)
     for start, end, boundary in zip(packer.starts, packer.ends, packer.boundaries, strict=True):
-        if fits(measure, start, end, max_size):
+        if capped.fits(start, end):
             capped.add(start, end, boundary)
         else:
             capped.fill(start, end, levels, boundary)
-    whole = Packer(text, measure, max_size)
+    whole = Packer(text, limits, limits.most)
     for start, end, boundary in zip(capped.starts, capped.ends, capped.boundaries, strict=True):
-        if fits(measure, start, end, max_size):
+        if capped.fits(start, end):
             whole.add(start, end, boundary)
         else:
-            _cut_cluster(whole, start, end, boundary)
+            _cut_cluster(whole, limits, start, end, boundary)
     return whole
 
 
-def _cut_cluster(packer: Packer, start: int, end: int, boundary: str) -> None:
+def _cut_cluster(packer: Packer, limits: Capped, start: int, end: int, boundary: str) -> None:
     """Cut a cluster that is over the cap between its code points."""
     while start < end:
-        c = packer.measure.fit(start, end, packer.size)
+        c = limits.cap.fit(start, end, limits.most)
         if c == start:
             raise SizeError(
                 f"the character {packer.text[start]!r} at position {start} measures "
-                f"{packer.measure.size(start, start + 1)}, over max_size={packer.size}; "
+                f"{limits.cap.size(start, start + 1)}, over max_size={limits.limit}; "
                 "raise max_size"
             )
         packer.add(start, c, boundary)
         start, boundary = c, CLUSTER.name
 
 
-def show(packer: Packer, overlap: int, max_size: int | None, front: int = 0) -> Spans:
-    """The pieces with their overlap on top, the whole within ``max_size``.
+def show(packer: Packer, overlap: int, front: int = 0, largest: int | None = None) -> Spans:
+    """The pieces with their overlap on top, the whole within the cap and within ``largest``.
 
     No overlap is borrowed from front matter, which ends at ``front``.
     """
     bodies, ends = packer.starts, packer.ends
     if not overlap or len(bodies) < 2:
         return Spans(list(bodies), bodies, ends, packer.boundaries)
-    text, measure = packer.text, packer.measure
+    text, measure, capped = packer.text, packer.measure, packer.capped
+    if capped is not None:
+        capped.kept = 0
+    most = largest if largest is not None else None if capped is None else _ANY
     paragraph = paragraph_level(text)
     starts = bodies[:1]
     for before, body, end in zip(bodies, bodies[1:], ends[1:], strict=False):
-        earliest = before if max_size is None else measure.back(before, end, max_size)
+        earliest = before if most is None else measure.back(before, end, most)
         earliest = min(max(earliest, front), body)
         start = reach(text, measure, paragraph, before, body, overlap, earliest)
-        if max_size is not None and measure.size(start, end) > max_size:
+        if most is not None and not fits(measure, start, end, most):
             start = body
         starts.append(start)
     return Spans(starts, bodies, ends, packer.boundaries)

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from spanwise.chunks import Chunks
+from spanwise.cutting.caps import Cap, Capped
 from spanwise.cutting.levels import WORD
-from spanwise.cutting.sizers import Sizer, bind, chars
+from spanwise.cutting.sizers import Sizer, chars
 from spanwise.cutting.spans import Spans, start_at
 from spanwise.cutting.windows import Aim, Windows
 from spanwise.documents import Document
 from spanwise.errors import OptionError, shown
-from spanwise.splitters.base import Sized, context_reserve
+from spanwise.splitters.base import Sized, leave_for_context
 from spanwise.splitters.layout import ENGINE_USUAL, ByLayout
 from spanwise.splitters.similarity import Embed, by_similarity
 from spanwise.splitters.text import cap_spans, windowed
@@ -56,13 +57,10 @@ class ByTitle(Sized):
     def positions(self, document: Document) -> Spans:
         """Where the cuts fall."""
         text, structure = document.text, document.outline.structure
-        measure = bind(self.sizer, text)
-        size = self.within
-        overlap = self.borrowed
+        measure = self.measure(text)
+        overlap, size = self.borrowed, self.chunk_size
         starts, ends = structure.heading_starts, document.outline.heading_ends
-        windows = Windows(
-            text, measure, size, min(overlap, size - 1), _AIM, starts, ends, self.max_size
-        )
+        windows = Windows(text, measure, size, min(overlap, size - 1), _AIM, starts, ends)
         out = Spans()
         at = 0
         edges = [structure.front] if structure.front else []
@@ -71,14 +69,12 @@ class ByTitle(Sized):
             if not bare_above:
                 edges.append(start)
         for edge in (*edges, len(text)):
-            if self.max_size is not None:
-                heading = document.outline.heading_at(at, edge)
-                reserve = context_reserve(document.outline, heading, self.sizer, self.max_size)
-                windows.size = min(size, self.max_size - reserve)
-                windows.overlap = min(overlap, windows.size // 2)
+            if isinstance(measure, Capped):
+                outline = document.outline
+                leave_for_context(measure, outline, outline.heading_at(at, edge))
             windows.cut(at, edge, "heading" if out.starts else "document", out)
             at = edge
-        return cap_spans(text, measure, out, self.max_size)
+        return cap_spans(text, measure, out)
 
 
 class ChunkingEngine:
@@ -99,7 +95,7 @@ class ChunkingEngine:
         overlap: int | None = None,
         embed: Embed | None = None,
         sizer: Sizer = chars,
-        max_size: int | None = None,
+        max_size: int | Cap | None = None,
     ) -> Chunks:
         """The chunks by one strategy; without ``embed``, ``semantic`` is ``fixed``."""
         if strategy not in STRATEGIES:

@@ -8,7 +8,7 @@ from typing import ClassVar
 from spanwise.cutting.clusters import border_after, border_before
 from spanwise.cutting.levels import CLUSTER, WORD
 from spanwise.cutting.pack import RUNT, Packer, merge_backward
-from spanwise.cutting.sizers import Chars, bind
+from spanwise.cutting.sizers import Chars
 from spanwise.cutting.spans import Spans, trim
 from spanwise.documents import Document
 from spanwise.splitters.base import (
@@ -18,7 +18,6 @@ from spanwise.splitters.base import (
     cap_pieces,
     limits,
     require,
-    room,
     show,
 )
 from spanwise.splitters.paragraph import USUAL
@@ -51,10 +50,9 @@ class FixedWithOverlap(Sized):
     def positions(self, document: Document) -> Spans:
         """Where the cuts fall."""
         text = document.text
-        measure = bind(self.sizer, text)
-        overlap = self.borrowed
-        size = room(self.chunk_size, overlap, self.max_size)
-        packer = Packer(text, measure, size, self.max_size)
+        overlap, size = self.borrowed, self.chunk_size
+        measure = self.measure(text, overlap)
+        packer = Packer(text, measure, size)
         exact = isinstance(measure, Chars)
         at, hi, boundary = 0, len(text), "document"
         while at < hi:
@@ -73,10 +71,9 @@ class FixedWithOverlap(Sized):
                 packer.add(start, end, boundary)
                 boundary = opens
             at = cut
-        bound = size + RUNT - 1 if self.max_size is None else self.max_size
+        bound = size + RUNT - 1
         merge_backward(packer, max(0, len(packer) - 2), min(RUNT, size // 2), bound)
-        packer = cap_pieces(packer, below_line(text), self.max_size)
-        return show(packer, overlap, self.max_size)
+        return show(cap_pieces(packer, below_line(text)), overlap)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,11 +92,11 @@ class WholeDocument(Strategy):
     def positions(self, document: Document) -> Spans:
         """Where the cuts fall."""
         text = document.text
-        packer = Packer(text, bind(self.sizer, text), 1)
+        packer = Packer(text, self.measure(text), 1)
         start, end = trim(text, 0, len(text))
         if start < end:
             packer.add(start, end, "document")
-        return show(cap_pieces(packer, below_line(text), self.max_size), 0, self.max_size)
+        return show(cap_pieces(packer, below_line(text)), 0)
 
 
 fixed_with_overlap = FixedWithOverlap

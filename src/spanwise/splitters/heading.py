@@ -7,21 +7,21 @@ from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from typing import ClassVar
 
+from spanwise.cutting.caps import Capped
 from spanwise.cutting.levels import WORD, Level, block_level, paragraph_level
 from spanwise.cutting.pack import RUNT, Packer, checksum, merge_backward
-from spanwise.cutting.sizers import Sizer, bind, exceeds, fits
+from spanwise.cutting.sizers import exceeds, fits
 from spanwise.cutting.spans import Spans, end_at, start_at, texts_below, trim
 from spanwise.documents import Document, Outline
 from spanwise.errors import EmptyDocumentWarning, OptionError, shown
-from spanwise.splitters.atoms import atoms_of, fits_most, refine_atom
+from spanwise.splitters.atoms import atoms_of, refine_atom
 from spanwise.splitters.base import (
     Sized,
     below_line,
     cap_pieces,
-    context_reserve,
     default_floor,
+    leave_for_context,
     require,
-    room,
     show,
 )
 from spanwise.splitters.paragraph import USUAL, close_floor
@@ -73,11 +73,9 @@ class ByHeading(Sized):
     def positions(self, document: Document) -> Spans:
         """Where the cuts fall."""
         text, structure = document.text, document.outline.structure
-        measure = bind(self.sizer, text)
-        overlap = self.borrowed
-        size = room(self.chunk_size, overlap, self.max_size)
-        packer = Packer(text, measure, size, self.max_size)
-        blocks = Blocks(packer, document.outline, self.sizer, deeper_than=self.max_level)
+        overlap, size = self.borrowed, self.chunk_size
+        packer = Packer(text, self.measure(text, overlap), size)
+        blocks = Blocks(packer, document.outline, deeper_than=self.max_level)
         floor = min(default_floor(self.min_size, self.chunk_size), size - 1)
         front = structure.front
         if front:
@@ -97,8 +95,8 @@ class ByHeading(Sized):
             start, end = trim(text, front, len(text))
             if start < end:
                 blocks.pack(start, end, start, "block" if first else "document")
-                close_floor(packer, first, floor, self.max_size)
-        return show(cap_pieces(packer, blocks.levels, self.max_size), overlap, self.max_size, front)
+                close_floor(packer, first, floor)
+        return show(cap_pieces(packer, blocks.levels), overlap, front)
 
 
 class Blocks:
@@ -116,16 +114,12 @@ class Blocks:
         "levels",
         "outline",
         "packer",
-        "size",
-        "sizer",
     )
 
-    def __init__(self, packer: Packer, outline: Outline, sizer: Sizer, *, deeper_than: int) -> None:
+    def __init__(self, packer: Packer, outline: Outline, *, deeper_than: int) -> None:
         text, structure = packer.text, outline.structure
         self.packer = packer
         self.outline = outline
-        self.sizer = sizer
-        self.size = packer.size
         self.atoms = atoms_of(text, structure)
         self.atom_starts = [atom.start for atom in self.atoms]
         self.block: Level = block_level(text, self.atom_starts, [atom.end for atom in self.atoms])
@@ -188,20 +182,15 @@ class Blocks:
             packer.fill_best(p, end, self.levels[1:], boundary, (head, end + 1))
             return
         atom = self.atoms[i]._replace(start=max(head, self.atoms[i].start))
-        whole = packer.fits(atom.start, atom.end)
-        if whole and fits_most(packer, p, atom.end):
+        if packer.fits(atom.start, atom.end) and packer.allows(p, atom.end):
             packer.add(p, atom.end, boundary)
         else:
             refine_atom(packer, atom, p, self.levels, boundary)
 
-    def leave_room(self, heading: int) -> int:
-        """Set and answer the size that leaves room for the path above a heading's text."""
+    def leave_room(self, capped: Capped, heading: int) -> None:
+        """Leave room in the cap for the path above a heading's text."""
         at = bisect_right(self.outline.structure.heading_starts, self.heading_starts[heading]) - 1
-        reserve = context_reserve(
-            self.outline, at if heading >= 0 else -1, self.sizer, self.packer.most
-        )
-        self.packer.size = min(self.size, (self.packer.most or 0) - reserve)
-        return self.packer.size
+        leave_for_context(capped, self.outline, at if heading >= 0 else -1)
 
     def _above_deeper(self, low: int, c: int) -> int:
         """The cut, moved above headings that cut nothing and would end the piece."""
@@ -287,8 +276,7 @@ def _pack_sections(blocks: Blocks, front: int, floor: int) -> None:
     packer = blocks.packer
     measure, exact, add, size = packer.measure, packer.exact, packer.add, packer.size
     merge = max(floor, RUNT)
-    cap = size + 2 * merge if packer.most is None else packer.most
-    bound = min(size + merge - 1, cap)
+    bound = size + merge - 1
     runt = floor if floor else min(RUNT, size // 2)
     found = _Sections(blocks, front, floor)
     starts, ends, shorts = found.starts, found.ends, found.shorts
@@ -300,9 +288,8 @@ def _pack_sections(blocks: Blocks, front: int, floor: int) -> None:
     i = 0
     while i < len(starts):
         start, end = starts[i], ends[i]
-        if packer.most is not None:
-            size = blocks.leave_room(found.last_headings[i])
-            bound = min(size + merge - 1, cap)
+        if packer.capped is not None:
+            blocks.leave_room(packer.capped, found.last_headings[i])
         whole = end - start <= size if exact else fits(measure, start, end, size)
         if whole and shorts[i] >= 0:
             if opened >= 0 and not fits(measure, starts[opened], end, bound):
@@ -344,7 +331,7 @@ def _pack_sections(blocks: Blocks, front: int, floor: int) -> None:
         add(starts[opened], ends[-1], boundary)
         boundary = "heading"
     if found.bare[0] < found.bare[1]:
-        _close_bare(blocks, *found.bare, boundary, front, cap)
+        _close_bare(blocks, *found.bare, boundary, front, size + 2 * merge)
 
 
 def _best_close(packer: Packer, found: _Sections, opened: int, last: int, stretch: int) -> int:
@@ -362,12 +349,14 @@ def _best_close(packer: Packer, found: _Sections, opened: int, last: int, stretc
     return best
 
 
-def _close_bare(blocks: Blocks, start: int, end: int, boundary: str, front: int, cap: int) -> None:
+def _close_bare(
+    blocks: Blocks, start: int, end: int, boundary: str, front: int, bound: int
+) -> None:
     """Headings without text at the end: part of the last passage, else one of their own."""
     packer = blocks.packer
     last = len(packer.starts) - 1
     if last >= 0 and packer.starts[last] >= front:
-        if fits(packer.measure, packer.starts[last], end, cap):
+        if fits(packer.measure, packer.starts[last], end, bound):
             packer.ends[last] = end
             return
     elif last < 0:

@@ -7,15 +7,16 @@ from typing import ClassVar
 
 from spanwise.cutting.levels import SENTENCE, WORD, line_level, paragraph_level
 from spanwise.cutting.pack import Packer
-from spanwise.cutting.sizers import bind
 from spanwise.cutting.spans import Spans, end_at, start_at
 from spanwise.cutting.windows import Aim, Windows
 from spanwise.documents import Document
-from spanwise.splitters.atoms import atoms_of, fits_most, refine_atom
+from spanwise.splitters.atoms import atoms_of, refine_atom
 from spanwise.splitters.base import Sized, below_line
 from spanwise.splitters.text import cap_spans
 
 __all__ = ["ENGINE_USUAL", "ByLayout", "by_layout"]
+
+_ANY = 1 << 62  # a size that does not bind
 
 # Default overlap and size of the engine strategies; from the agentos reference.
 ENGINE_USUAL = (64, 512)
@@ -43,22 +44,20 @@ class ByLayout(Sized):
     def positions(self, document: Document) -> Spans:
         """Where the cuts fall."""
         text, structure = document.text, document.outline.structure
-        measure = bind(self.sizer, text)
-        size = self.within
-        overlap = self.borrowed
+        measure = self.measure(text)
+        overlap, size = self.borrowed, self.chunk_size
         levels = (paragraph_level(text), line_level(text), SENTENCE, WORD)
         inside = (levels[0], *below_line(text))
         aim = Aim(levels=levels, back_half=True, inside=False)
         starts, ends = structure.heading_starts, document.outline.heading_ends
-        windows = Windows(
-            text, measure, size, min(overlap, size - 1), aim, starts, ends, self.max_size
-        )
+        windows = Windows(text, measure, size, min(overlap, size - 1), aim, starts, ends)
         out = Spans()
         at, boundary = structure.front, "document"
         if structure.front:
             windows.cut(0, structure.front, boundary, out)
             boundary = "block"
-        packer = Packer(text, measure, self.max_size or size, self.max_size)
+        # An atom that is over the cap is filled up to it.
+        packer = Packer(text, measure, size if self.limit is None else _ANY)
         heading = 0
         for atom in atoms_of(text, structure):
             # Headings right above an atom belong to it.
@@ -76,7 +75,7 @@ class ByLayout(Sized):
             if out.starts:
                 boundary = atom.kind
             first = len(packer)
-            if fits_most(packer, start, atom.end):
+            if packer.allows(start, atom.end):
                 packer.add(start, atom.end, boundary)
             else:
                 refine_atom(packer, atom, start, inside, boundary)
@@ -86,7 +85,7 @@ class ByLayout(Sized):
             out.boundaries += packer.boundaries[first:]
             at, boundary = atom.end, "block"
         windows.cut(at, len(text), boundary, out)
-        return cap_spans(text, measure, out, self.max_size)
+        return cap_spans(text, measure, out)
 
 
 by_layout = ByLayout

@@ -7,7 +7,6 @@ from typing import ClassVar
 
 from spanwise.cutting.levels import paragraph_level
 from spanwise.cutting.pack import RUNT, Packer, merge_backward, merge_forward
-from spanwise.cutting.sizers import bind
 from spanwise.cutting.spans import Spans
 from spanwise.documents import Document
 from spanwise.splitters.base import (
@@ -15,7 +14,6 @@ from spanwise.splitters.base import (
     below_line,
     cap_pieces,
     default_floor,
-    room,
     show,
 )
 
@@ -52,20 +50,17 @@ class ByParagraph(Sized):
     def positions(self, document: Document) -> Spans:
         """Where the cuts fall."""
         text = document.text
-        measure = bind(self.sizer, text)
-        overlap = self.borrowed
-        size = room(self.chunk_size, overlap, self.max_size)
-        packer = Packer(text, measure, size, self.max_size)
+        overlap, size = self.borrowed, self.chunk_size
+        packer = Packer(text, self.measure(text, overlap), size)
         levels = (paragraph_level(text), *below_line(text))
         floor = min(default_floor(self.min_size, self.chunk_size), size - 1)
         boundary = "document"
         for start, end in pages(text):
             first = len(packer.starts)
             packer.fill(start, end, levels, boundary)
-            close_floor(packer, first, floor, self.max_size)
+            close_floor(packer, first, floor)
             boundary = "page"
-        packer = cap_pieces(packer, levels, self.max_size)
-        return show(packer, overlap, self.max_size)
+        return show(cap_pieces(packer, levels), overlap)
 
 
 def pages(text: str) -> list[tuple[int, int]]:
@@ -78,14 +73,12 @@ def pages(text: str) -> list[tuple[int, int]]:
     return found
 
 
-def close_floor(packer: Packer, first: int, floor: int, max_size: int | None) -> None:
+def close_floor(packer: Packer, first: int, floor: int) -> None:
     """Merge runts backward, then what is below the floor forward, within the bound of SIZE."""
     size = packer.size
     merge = max(floor, RUNT)
-    cap = size + 2 * merge if max_size is None else max_size
-    merge_backward(packer, first, min(RUNT, size // 2), min(size + RUNT - 1, cap))
-    bound = min(size + merge - 1, cap)
-    merge_forward(packer, first, floor, bound, min(size + 2 * merge - 1, cap))
+    merge_backward(packer, first, min(RUNT, size // 2), size + RUNT - 1)
+    merge_forward(packer, first, floor, size + merge - 1, size + 2 * merge - 1)
 
 
 by_paragraph = ByParagraph

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import isfinite, sqrt
 from typing import ClassVar
 
+from spanwise.cutting.caps import Cap
 from spanwise.cutting.levels import SENTENCE, WORD, paragraph_level
-from spanwise.cutting.sizers import Sizer, bind, chars, fits
+from spanwise.cutting.sizers import Sizer, chars, fits
 from spanwise.cutting.spans import Spans, end_at, start_at, trim
 from spanwise.cutting.windows import Aim, Windows
 from spanwise.documents import Document
@@ -17,6 +17,7 @@ from spanwise.errors import OptionError, shown
 from spanwise.splitters.base import Sized
 from spanwise.splitters.layout import ENGINE_USUAL
 from spanwise.splitters.text import cap_spans
+from spanwise.vectors import checked_vectors, cosine
 
 __all__ = ["BySimilarity", "Embed", "by_similarity"]
 
@@ -64,15 +65,12 @@ class BySimilarity(Sized):
     def positions(self, document: Document) -> Spans:
         """Where the cuts fall."""
         text = document.text
-        measure = bind(self.sizer, text)
-        size = self.within
-        overlap = self.borrowed
+        measure = self.measure(text)
+        overlap, size = self.borrowed, self.chunk_size
         aim = Aim(levels=(SENTENCE, WORD), back_half=True, inside=False)
         windows = Windows(text, measure, size, min(overlap, size - 1), aim)
         sentences = sentence_spans(text)
-        most = 2 * self.chunk_size
-        if self.max_size is not None:
-            most = min(most, self.max_size)
+        most = 2 * size
         out = Spans()
         opened = 0
         boundary = "document"
@@ -89,7 +87,7 @@ class BySimilarity(Sized):
             else:
                 windows.cut(start, end, boundary, out)
             opened, boundary = i + 1, "sentence"
-        return cap_spans(text, measure, out, self.max_size)
+        return cap_spans(text, measure, out)
 
     def _apart(self, sentences: list[str]) -> list[bool]:
         """For each sentence, whether a group ends with it."""
@@ -97,28 +95,6 @@ class BySimilarity(Sized):
             return [True] * len(sentences)
         vectors = checked_vectors(self.embed(sentences), len(sentences))
         return [cosine(left, right) < self.threshold for left, right in pairwise(vectors)] + [True]
-
-
-def checked_vectors(answer: object, count: int) -> list[list[float]]:
-    """The vectors an embedder answered, when there is one of the same length a text."""
-    try:
-        vectors = [[float(number) for number in vector] for vector in answer]  # type: ignore[attr-defined]
-    except TypeError as error:
-        raise OptionError(
-            f"embed answered {shown(answer)}; it must answer a list of vectors of numbers"
-        ) from error
-    if len(vectors) != count:
-        raise OptionError(
-            f"embed answered {len(vectors)} vectors for {count} texts; "
-            "it must answer one vector a text, in order"
-        )
-    for i, vector in enumerate(vectors):
-        if len(vector) != len(vectors[0]) or not all(map(isfinite, vector)):
-            raise OptionError(
-                f"embed answered vector {i} with {len(vector)} numbers, {shown(vector)}; all must "
-                f"be {len(vectors[0])} finite numbers"
-            )
-    return vectors
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
@@ -134,16 +110,6 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     return spans
 
 
-def cosine(left: Sequence[float], right: Sequence[float]) -> float:
-    """The cosine of two vectors; 0 when one of them is zero.
-
-    >>> cosine([1, 0], [1, 0])
-    1.0
-    """
-    lengths = sqrt(sum(x * x for x in left)) * sqrt(sum(x * x for x in right))
-    return sum(x * y for x, y in zip(left, right, strict=True)) / lengths if lengths else 0.0
-
-
 def by_similarity(
     embed: Embed,
     *,
@@ -151,7 +117,7 @@ def by_similarity(
     overlap: int | None = None,
     threshold: float = _THRESHOLD,
     sizer: Sizer = chars,
-    max_size: int | None = None,
+    max_size: int | Cap | None = None,
 ) -> BySimilarity:
     """A `BySimilarity` splitter over the vectors of ``embed``."""
     return BySimilarity(

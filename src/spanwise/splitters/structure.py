@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from spanwise.cutting.caps import Cap
 from spanwise.cutting.levels import CLUSTER, SENTENCE, WORD, Level, line_level, paragraph_level
 from spanwise.cutting.markdown import Structure
 from spanwise.cutting.pack import Packer
-from spanwise.cutting.sizers import bind, exceeds, fits
+from spanwise.cutting.sizers import exceeds, fits
 from spanwise.cutting.spans import Spans, end_at, start_at
 from spanwise.documents import Document
 from spanwise.errors import OptionError
@@ -20,7 +21,6 @@ from spanwise.splitters.base import (
     default_overlap,
     limits,
     require,
-    room,
     show,
 )
 
@@ -63,7 +63,7 @@ class SemanticChunker(Strategy):
     name: ClassVar[str] = "by_structure"
 
     target_size: int = _USUAL[1]
-    max_size: int | None = None
+    max_size: int | Cap | None = None
     min_size: int | None = None
     overlap: int | None = None
     preserve_code_blocks: bool = True
@@ -87,18 +87,22 @@ class SemanticChunker(Strategy):
 
     @property
     def largest(self) -> int:
-        """``max_size``, or twice the target where it is unset."""
-        return self.target_size * _MAX // _USUAL[1] if self.max_size is None else self.max_size
+        """``max_size``, or twice the target where it is unset or in another unit."""
+        if isinstance(self.max_size, int):
+            return self.max_size
+        return self.target_size * _MAX // _USUAL[1]
 
     def positions(self, document: Document) -> Spans:
         """Where the cuts fall."""
         text, structure = document.text, document.outline.structure
-        measure = bind(self.sizer, text)
         largest = self.largest
         overlap = default_overlap(self.overlap, self.target_size, _USUAL)
-        target = room(self.target_size, overlap, largest)
+        # Overlap comes on top, also within what a chunk may hold; of a cap in another unit the
+        # measure leaves it free.
+        target = min(self.target_size, largest - min(overlap, largest // 4))
         floor = min(_MIN, target * _MIN // _USUAL[1]) if self.min_size is None else self.min_size
-        packer = Packer(text, measure, target, largest)
+        measure = self.measure(text, 0 if isinstance(self.max_size, int) else overlap)
+        packer = Packer(text, measure, target)
         paragraph = paragraph_level(text)
         levels = (paragraph, SENTENCE, WORD, CLUSTER)
         exempt: list[bool] = []
@@ -123,7 +127,7 @@ class SemanticChunker(Strategy):
                 exempt += [keeps] * (len(packer) - first)
                 boundary = paragraph.name
         self._merge(packer, exempt, floor, largest)
-        return show(cap_pieces(packer, levels, self.max_size), overlap, largest, structure.front)
+        return show(cap_pieces(packer, levels), overlap, structure.front, largest)
 
     def _segments(self, text: str, structure: Structure) -> Iterator[_Segment]:
         """The stretches between hard boundaries; bare headings go with what follows."""
@@ -180,7 +184,7 @@ class SemanticChunker(Strategy):
             low = max(head, measure.fit(start, end, max(0, target - 2)))
             cut = -1
             if long:
-                far = measure.fit(start, end, target * 2)
+                far = measure.fit(start, end, min(target * 2, self.largest))
                 cut = packer.choose(paragraph, low, far, end)
             if cut < 0:
                 cut = paragraph.first(text, low, end)

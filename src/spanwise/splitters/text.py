@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from spanwise.chunks import Chunks
+from spanwise.cutting.caps import Cap, Capped
 from spanwise.cutting.clusters import is_border
 from spanwise.cutting.levels import SENTENCE_INSIDE, WORD, line_level, paragraph_level
 from spanwise.cutting.pack import Packer
-from spanwise.cutting.sizers import Measure, Sizer, bind, chars, fits
+from spanwise.cutting.sizers import Measure, Sizer, chars, fits
 from spanwise.cutting.spans import Spans, end_at, start_at
 from spanwise.cutting.windows import Aim, Windows
 from spanwise.documents import Document
@@ -51,32 +52,29 @@ class ByText(Sized):
 def windowed(splitter: Sized, document: Document, aim: Aim) -> Spans:
     """The whole text in windows of a splitter's size and overlap."""
     text = document.text
-    measure = bind(splitter.sizer, text)
-    size = splitter.within
+    measure = splitter.measure(text)
+    size = splitter.chunk_size
     overlap = min(splitter.borrowed, size - 1)
     out = Spans()
     Windows(text, measure, size, overlap, aim).cut(0, len(text), "document", out)
-    return cap_spans(text, measure, out, splitter.max_size)
+    return cap_spans(text, measure, out)
 
 
-def cap_spans(text: str, measure: Measure, spans: Spans, max_size: int | None) -> Spans:
-    """The spans, with every own part over ``max_size`` cut until it fits."""
-    if max_size is None or all(
-        fits(measure, start, end, max_size)
-        for start, end in zip(spans.starts, spans.ends, strict=True)
-    ):
+def cap_spans(text: str, measure: Measure, spans: Spans) -> Spans:
+    """The spans, with every own part over the cap of a measure cut until it fits."""
+    if not isinstance(measure, Capped) or all(map(measure.allows, spans.starts, spans.ends)):
         return spans
-    packer = Packer(text, measure, max_size)
+    packer = Packer(text, measure, 1)
     packer.starts, packer.ends = spans.bodies, spans.ends
     packer.boundaries = spans.boundaries
     shown_from = dict(zip(spans.bodies, spans.starts, strict=True))
-    capped = cap_pieces(packer, below_line(text), max_size)
+    capped = cap_pieces(packer, below_line(text))
     starts: list[int] = []
     for body, end in zip(capped.starts, capped.ends, strict=True):
         start = shown_from.get(body, body)
         # A piece of what was cut may begin after the overlap of the next chunk did.
         late = bool(starts) and start <= starts[-1]
-        starts.append(body if late or not fits(measure, start, end, max_size) else start)
+        starts.append(body if late or not measure.allows(start, end) else start)
     return Spans(starts, capped.starts, capped.ends, capped.boundaries)
 
 
@@ -110,9 +108,8 @@ class ByRecord(Sized):
     def positions(self, document: Document) -> Spans:
         """Where the cuts fall."""
         text = document.text
-        measure = bind(self.sizer, text)
-        size = self.within
-        overlap = self.borrowed
+        measure = self.measure(text)
+        overlap, size = self.borrowed, self.chunk_size
         records = record_spans(text, self.separator)
 
         def carry(first: int, following: int) -> int:
@@ -123,7 +120,7 @@ class ByRecord(Sized):
             return carried
 
         out = pack_whole(measure, records, size, carry, "record")
-        return cap_spans(text, measure, out, self.max_size)
+        return cap_spans(text, measure, out)
 
 
 def pack_whole(
@@ -189,7 +186,7 @@ def by_record(
     chunk_size: int = _USUAL[1],
     overlap: int | None = None,
     sizer: Sizer = chars,
-    max_size: int | None = None,
+    max_size: int | Cap | None = None,
 ) -> ByRecord:
     """A `ByRecord` splitter for records that end with ``separator``, taken literally."""
     return ByRecord(
@@ -204,7 +201,7 @@ def chunk_text(
     overlap: int | None = None,
     separator: str = "",
     sizer: Sizer = chars,
-    max_size: int | None = None,
+    max_size: int | Cap | None = None,
 ) -> Chunks:
     """The chunks of a prose text, or of its records when a ``separator`` is given.
 

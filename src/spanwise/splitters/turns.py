@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from spanwise.chunks import Chunks
-from spanwise.cutting.sizers import Sizer, bind, chars
+from spanwise.cutting.caps import Cap
+from spanwise.cutting.sizers import Sizer, chars
 from spanwise.cutting.spans import Spans
 from spanwise.documents import Document, Turn
 from spanwise.errors import OptionError, shown
-from spanwise.splitters.base import Strategy, limits, room
+from spanwise.splitters.base import Strategy, limits
 from spanwise.splitters.text import cap_spans, pack_whole
 
 __all__ = ["ByTurn", "by_turn", "chunk_turns"]
@@ -60,17 +61,16 @@ class ByTurn(Strategy):
                 "by_turn needs a document with turns; make one with Document.from_turns, "
                 "or use by_text for a plain string"
             )
-        measure = bind(self.sizer, document.text)
-        size = room(self.chunk_size, 0, self.max_size)
+        measure = self.measure(document.text)
         carried = max(0, self.overlap_turns)
         out = pack_whole(
             measure,
             [(turn.start, turn.end) for turn in turns],
-            size,
+            self.chunk_size,
             lambda first, following: max(first + 1, following - carried),
             "turn",
         )
-        return cap_spans(document.text, measure, out, self.max_size)
+        return cap_spans(document.text, measure, out)
 
 
 def chunk_turns(
@@ -79,7 +79,7 @@ def chunk_turns(
     chunk_size: int = _SIZE,
     overlap_turns: int = _OVERLAP_TURNS,
     sizer: Sizer = chars,
-    max_size: int | None = None,
+    max_size: int | Cap | None = None,
 ) -> Chunks:
     """The chunks of a transcript's turns: the one-call form of `by_turn`.
 

@@ -279,7 +279,7 @@ def gather(
     """Where the part from `start` ends and what comes after the blank line begins."""
     if long and "local" in on:
         least = max(head, start + max(0, sizes.target_size - 2))
-        most = min(high, start + sizes.target_size * 2)
+        most = min(high, start + min(sizes.target_size * 2, sizes.max_size))
         cut = best_cut(source[:-1], "paragraph", least, most, high, sizes, on=on)
         if cut >= 0:
             return cut, cut

@@ -1,0 +1,143 @@
+"""A cap on a whole passage, in the unit of its size or in another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from spanwise.cutting.sizers import Measure, Sizer, bind, chars, fits
+from spanwise.errors import OptionError, shown
+
+__all__ = ["Cap", "Capped", "borrowed", "cap", "fit_all", "halfway", "name_of"]
+
+# At most this share of a cap is kept free for overlap.
+_OVERLAP_SHARE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Cap:
+    """At most ``limit`` in the unit of ``sizer``."""
+
+    limit: int
+    sizer: Sizer = chars
+
+    def __post_init__(self) -> None:
+        if isinstance(self.limit, bool) or not isinstance(self.limit, int) or self.limit < 1:
+            raise OptionError(
+                f"limit={shown(self.limit)} is not a whole number of at least 1; "
+                "give what a passage may measure at the most"
+            )
+        if not callable(self.sizer):
+            raise OptionError(
+                f"sizer={shown(self.sizer)} cannot be called; pass chars, words, utf8_bytes, "
+                "tokens(...) or a function from a text to its size"
+            )
+
+    def __str__(self) -> str:
+        return f"{self.limit:,} {name_of(self.sizer)}"
+
+    @property
+    def fingerprint(self) -> str:
+        """What the cap is, for the fingerprint of a splitter."""
+        own = getattr(self.sizer, "fingerprint", None) or name_of(self.sizer)
+        return f"cap({self.limit}, {own})"
+
+    def allows(self, text: str) -> bool:
+        """Whether a string measures at most the limit."""
+        return self.sizer(text) <= self.limit
+
+
+def cap(limit: int, sizer: Sizer = chars) -> Cap:
+    """A cap for ``max_size`` in a unit of its own.
+
+    >>> from spanwise import by_paragraph, words
+    >>> by_paragraph(chunk_size=100, overlap=0, max_size=cap(2, words)).split("a b c").texts
+    ['a b', 'c']
+    """
+    return Cap(limit, sizer)
+
+
+def name_of(sizer: Sizer) -> str:
+    """What a sizer counts, for messages."""
+    unit = getattr(sizer, "unit", None)
+    return str(unit or getattr(sizer, "__name__", None) or type(sizer).__name__)
+
+
+class Capped:
+    """A measure that also holds a cap: what it says to fit is within both.
+
+    ``kept`` of the cap is left free, for what ships beside the passage.
+    """
+
+    __slots__ = ("cap", "inner", "kept", "limit", "most", "spare")
+
+    def __init__(self, inner: Measure, limit: Cap, text: str, overlap: int = 0) -> None:
+        self.inner = inner
+        self.limit = limit
+        self.cap = bind(limit.sizer, text)
+        self.most = limit.limit
+        # Room for overlap, as large as the first code points of that size are in the cap's unit.
+        share = self.most // _OVERLAP_SHARE
+        reach = inner.fit(0, len(text), overlap) if overlap else 0
+        self.spare = min(self.cap.size(0, reach), share) if reach else 0
+        self.kept = self.spare
+
+    def size(self, lo: int, hi: int) -> int:
+        """The size of ``[lo, hi)``."""
+        return self.inner.size(lo, hi)
+
+    def fit(self, lo: int, hi: int, limit: int) -> int:
+        """The furthest end found to hold at most ``limit``, or ``lo``."""
+        most = self.most - self.kept
+        end = self.inner.fit(lo, hi, limit)
+        while lo < (within := self.cap.fit(lo, end, most)) < end:
+            # Measured again: sizes need not be monotone.
+            end = self.inner.fit(lo, within, limit)
+            if end == within:
+                return end
+        return within
+
+    def back(self, lo: int, hi: int, limit: int) -> int:
+        """The earliest start found to hold at most ``limit``, or ``hi``."""
+        most = self.most - self.kept
+        start = self.inner.back(lo, hi, limit)
+        while start < (within := self.cap.back(start, hi, most)) < hi:
+            start = self.inner.back(within, hi, limit)
+            if start == within:
+                return start
+        return within
+
+    def leave(self, room: int) -> None:
+        """Leave room in the cap for what stands beside the next passages."""
+        self.kept = max(self.spare, room)
+
+    def allows(self, lo: int, hi: int) -> bool:
+        """Whether ``[lo, hi)`` is within the whole cap."""
+        return fits(self.cap, lo, hi, self.most)
+
+
+def fit_all(measure: Measure, lo: int, hi: int, limit: int) -> int:
+    """`fit` with nothing of the cap kept free."""
+    if not isinstance(measure, Capped):
+        return measure.fit(lo, hi, limit)
+    kept, measure.kept = measure.kept, 0
+    end = measure.fit(lo, hi, limit)
+    measure.kept = kept
+    return end
+
+
+def borrowed(measure: Measure, lo: int, hi: int, overlap: int) -> int:
+    """How far ``overlap`` reaches back from ``hi``; of a cap it takes half at the most."""
+    if not isinstance(measure, Capped):
+        return measure.back(lo, hi, overlap)
+    kept = measure.kept
+    measure.leave(max(kept, measure.most - measure.most // 2))
+    start = measure.back(lo, hi, overlap)
+    measure.kept = kept
+    return start
+
+
+def halfway(measure: Measure, lo: int, limit: int, hi: int, size: int) -> int:
+    """How far half a size reaches from ``lo``, where a whole one reaches ``limit``."""
+    half = measure.fit(lo, hi, size // 2)
+    # Where the cap is what binds, half of it is asked for.
+    return min(half, lo + (limit - lo) // 2) if isinstance(measure, Capped) else half

@@ -1,0 +1,1 @@
+"""Embedders: the protocol and one file an adapter, each imported where it is used."""

@@ -1,0 +1,303 @@
+"""Sizes in the tokens of a model, counted as the model counts them.
+
+What reaches a model is a string, so a size is the true count of that string, specials included.
+Tokenizers are only read, never run on a string that is then shipped: a passage stays a slice.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import warnings
+from collections.abc import Callable
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+from unicodedata import normalize
+
+from spanwise.cutting.sizers import Counted, Measure
+from spanwise.cutting.units import UnitCounter, UnitMeasure
+from spanwise.errors import OptionError, TokenizerWarning, shown
+from spanwise.extras import require_extra
+
+__all__ = ["Tokens", "tokens"]
+
+# The encodings that come with a package (extra `bpe`), so that nothing is fetched.
+_ENCODINGS = ("cl100k_base", "o200k_base")
+
+# Strings by which a tokenizer shows how it treats a space between two units.
+_PROBES = (
+    ("a", "b"),
+    ("New", "York"),
+    ("of", "the"),
+    ("end.", "Then"),
+    ("(x)", "[y]"),
+    ("12", "345"),
+    ("été", "ñu"),
+    ("日本", "語"),
+    ("don't", "'quoted'"),
+    ("foo;\n\nbar", "baz"),
+    ("#", "-"),
+    ("naïve", "🤖"),
+)
+
+# Parts of a tokenizer.json whose result for a unit does not depend on what stands beyond a space.
+_LOCAL_NORMALIZERS = frozenset(
+    [
+        *("BertNormalizer", "NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "Strip"),
+        *("Replace", "Prepend", "Precompiled", "Nmt", "ByteLevel"),
+    ]
+)
+_LOCAL_SPLITTERS = frozenset(
+    [
+        *("BertPreTokenizer", "ByteLevel", "Whitespace", "WhitespaceSplit", "Metaspace"),
+        *("Split", "Punctuation", "Digits", "UnicodeScripts"),
+    ]
+)
+_LOCAL_MODELS = frozenset(("BPE", "WordPiece", "Unigram", "WordLevel"))
+
+# A token that holds a space between two characters would join what is counted apart.
+_SPACES = "▁Ġ "
+_JOINS = re.compile(rf"[^{_SPACES}\s][{_SPACES}][^{_SPACES}\s]").search
+
+_SURROGATES = re.compile("[\ud800-\udfff]").search
+
+CountAll = Callable[[list[str]], list[int]]
+
+
+class Tokens:
+    """A sizer that counts the tokens of one tokenizer; made by `tokens`.
+
+    ``added`` of them stand for what the model puts around each text. ``proved`` says whether
+    counts of the parts of a text are known to add up; else every range is counted whole.
+    """
+
+    __slots__ = ("_counter", "fingerprint", "proved", "unit")
+
+    def __init__(
+        self, count_all: CountAll, *, added: int, before: str | None, name: str, fingerprint: str
+    ) -> None:
+        self._counter = UnitCounter(_readable(count_all), before or "", added)
+        self.proved = before is not None
+        self.unit = f"tokens of {name}"
+        self.fingerprint = fingerprint
+
+    @property
+    def added(self) -> int:
+        """How many tokens the model adds to each text."""
+        return self._counter.added
+
+    def __call__(self, text: str) -> int:
+        """The size of a string in tokens, what the model adds included."""
+        return self._counter.size(text) if self.proved else self._counter.whole(text)
+
+    def whole(self, text: str) -> int:
+        """The same count by the tokenizer alone, without what was counted before."""
+        return self._counter.whole(text)
+
+    def bind(self, text: str) -> Measure:
+        """The sizer bound to a text, which is then read once."""
+        return UnitMeasure(text, self._counter) if self.proved else Counted(text, self)
+
+    def __repr__(self) -> str:
+        return f"<Tokens: {self.unit}>"
+
+
+def tokens(tokenizer: object, *, quiet: bool = False) -> Tokens:
+    """A sizer that counts the tokens of a tokenizer.
+
+    ``tokenizer`` is the path of a ``tokenizer.json`` or of its folder, a
+    `tokenizers.Tokenizer`, a fast tokenizer of transformers, a tiktoken or bpe-openai encoding
+    or the name of one (``"cl100k_base"``, ``"o200k_base"``), any object with ``encode``, or a
+    function from a text to its count. What the model adds to a text (``[CLS]``, ``[SEP]``) is
+    counted. Control tokens that a text quotes count as plain text, lone surrogates as U+FFFD.
+
+    Truncation and padding that a tokenizer has switched on are switched off on a copy, with one
+    `TokenizerWarning` unless ``quiet``. A word that the tokenizer gives up on and replaces by one
+    unknown token counts as many tokens as it has characters, which no reading of it can exceed.
+
+    Cost: one look at the vocabulary; then each distinct word of a text is counted once and
+    remembered (up to 262,144 of them), where the tokenizer's make says that counts add up.
+    """
+    if isinstance(tokenizer, str | Path):
+        return tokens(_opened(tokenizer), quiet=quiet)
+    backend = getattr(tokenizer, "backend_tokenizer", tokenizer)
+    if all(hasattr(backend, name) for name in ("to_str", "encode_batch", "no_truncation")):
+        return _hugging_face(backend, quiet)
+    ordinary = getattr(tokenizer, "encode_ordinary", None)
+    if ordinary is not None:
+        return _encoding(tokenizer, ordinary)
+    encode = getattr(tokenizer, "encode", None)
+    if callable(encode):
+        return _other(tokenizer, lambda text: len(encode(text)))
+    if callable(tokenizer):
+        return _other(tokenizer, tokenizer)
+    raise OptionError(
+        f"tokenizer={shown(tokenizer)} is no tokenizer; pass the path of a tokenizer.json, an "
+        f"encoding's name ({', '.join(_ENCODINGS)}), an object with encode, or a function from a "
+        "text to its count"
+    )
+
+
+def _opened(name: str | Path) -> object:
+    """The tokenizer of a path or of an encoding's name."""
+    path = Path(name)
+    if path.is_dir():
+        path /= "tokenizer.json"
+    if path.is_file():
+        library = require_extra("tokenizers", "tokenizers", "a tokenizer.json")
+        try:
+            return library.Tokenizer.from_file(str(path))
+        except Exception as fault:  # the library raises bare Exception
+            raise OptionError(
+                f"tokenizer={shown(str(name))} cannot be read: {fault}; give a tokenizer.json as "
+                "Hugging Face tokenizers write it"
+            ) from fault
+    if str(name) in _ENCODINGS:
+        return require_extra("bpe_openai", "bpe", f"the encoding {name}").get_encoding(str(name))
+    raise OptionError(
+        f"tokenizer={shown(str(name))} is neither a file nor one of {', '.join(_ENCODINGS)}; give "
+        "the path of a tokenizer.json, or of the folder that holds it"
+    )
+
+
+def _hugging_face(tokenizer: Any, quiet: bool) -> Tokens:
+    """The sizer of a `tokenizers.Tokenizer`, on a copy that reads whole texts."""
+    source = tokenizer.to_str()
+    state = json.loads(source)
+    if not quiet:
+        _say_switched_off(state)
+    copy = type(tokenizer).from_str(source)
+    copy.no_truncation()
+    copy.no_padding()
+    copy.encode_special_tokens = True
+    model = state["model"]
+    unknown = model.get("unk_token")
+    if unknown is None and model.get("unk_id") is not None:
+        unknown = copy.id_to_token(model["unk_id"])
+    unknown_id = copy.token_to_id(unknown) if unknown else None
+    encode_batch = getattr(copy, "encode_batch_fast", copy.encode_batch)
+
+    def count_all(texts: list[str]) -> list[int]:
+        counts = []
+        for text, found in zip(texts, encode_batch(texts, add_special_tokens=False), strict=True):
+            ids = found.ids
+            given_up = unknown_id is not None and unknown_id in ids
+            counts.append(len(ids) + (hidden(text) if given_up else 0))
+        return counts
+
+    def hidden(text: str) -> int:
+        """What the words replaced by one unknown token might count at the most, less that one."""
+        found = copy.encode(text, add_special_tokens=False)
+        return sum(
+            max(0, len(normalize("NFKD", text[start:end])) - 1)
+            for token, (start, end) in zip(found.ids, found.offsets, strict=True)
+            if token == unknown_id
+        )
+
+    def ids_of(text: str) -> list[int]:
+        return list(copy.encode(text, add_special_tokens=False).ids)
+
+    before = _before(ids_of) if _is_local(state, copy.get_vocab(with_added_tokens=True)) else None
+    digest = blake2b(source.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+    return Tokens(
+        count_all,
+        added=copy.num_special_tokens_to_add(False),
+        before=before,
+        name=f"a {model['type']} tokenizer",
+        fingerprint=f"tokens({model['type']} {digest})",
+    )
+
+
+def _say_switched_off(state: dict[str, Any]) -> None:
+    """Warn once of settings that would hide the length of a text."""
+    found = []
+    if state.get("truncation"):
+        found.append(f"truncation to {state['truncation'].get('max_length')} tokens")
+    if state.get("padding"):
+        found.append("padding")
+    if found:
+        warnings.warn(
+            f"the tokenizer has {' and '.join(found)} switched on, which would hide how long a "
+            "text is; both are off in the copy that counts. Pass quiet=True to leave this out",
+            TokenizerWarning,
+            stacklevel=4,
+        )
+
+
+def _is_local(state: dict[str, Any], vocabulary: dict[str, int]) -> bool:
+    """Whether a tokenizer.json is made of parts that never look across a space between words."""
+    model = state["model"]
+    if model["type"] not in _LOCAL_MODELS or model.get("dropout"):
+        return False
+    for part in _parts(state.get("normalizer"), "normalizers"):
+        if part["type"] not in _LOCAL_NORMALIZERS:
+            return False
+    for part in _parts(state.get("pre_tokenizer"), "pretokenizers"):
+        if part["type"] not in _LOCAL_SPLITTERS or "(?<" in str(part.get("pattern")):
+            return False
+    return not any(map(_JOINS, vocabulary))
+
+
+def _parts(part: dict[str, Any] | None, inner: str) -> list[dict[str, Any]]:
+    """The parts of a sequence, however deep, or the one part there is."""
+    if part is None:
+        return []
+    if part["type"] == "Sequence":
+        return [each for one in part[inner] for each in _parts(one, inner)]
+    return [part]
+
+
+def _encoding(encoding: Any, encode_ordinary: Callable[[str], list[int]]) -> Tokens:
+    """The sizer of a tiktoken or bpe-openai encoding."""
+    name = str(getattr(encoding, "name", type(encoding).__name__))
+    pattern = str(getattr(encoding, "_pat_str", "(?<"))
+
+    def count_all(texts: list[str]) -> list[int]:
+        return [len(encode_ordinary(text)) for text in texts]
+
+    return Tokens(
+        count_all,
+        added=0,
+        before=None if "(?<" in pattern else _before(encode_ordinary),
+        name=name,
+        fingerprint=f"tokens({name})",
+    )
+
+
+def _other(tokenizer: Any, count: Callable[[str], int]) -> Tokens:
+    """The sizer of a tokenizer that nothing is known of: every range is counted whole."""
+    name = str(getattr(tokenizer, "name", "") or getattr(tokenizer, "__name__", ""))
+    kind = f"{type(tokenizer).__module__}.{type(tokenizer).__qualname__}"
+    own = getattr(tokenizer, "fingerprint", None)
+    return Tokens(
+        lambda texts: [count(text) for text in texts],
+        added=0,
+        before=None,
+        name=name or type(tokenizer).__name__,
+        fingerprint=own if isinstance(own, str) else f"tokens({kind} {name})",
+    )
+
+
+def _before(ids_of: Callable[[str], list[int]]) -> str | None:
+    """What a unit after a space is counted with: the space, nothing, or no unit will do."""
+    for before in (" ", ""):
+        if all(
+            ids_of(f"{left} {right}") == ids_of(left) + ids_of(before + right)
+            for left, right in _PROBES
+        ):
+            return before
+    return None
+
+
+def _readable(count_all: CountAll) -> CountAll:
+    """Counts with U+FFFD for each lone surrogate, which no tokenizer reads."""
+
+    def count(texts: list[str]) -> list[int]:
+        if any(map(_SURROGATES, texts)):
+            texts = [
+                text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for text in texts
+            ]
+        return count_all(texts)
+
+    return count
