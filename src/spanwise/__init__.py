@@ -7,6 +7,7 @@
 """
 
 from spanwise.chunks import Chunk, Chunks, TurnSpan
+from spanwise.clips import ClipReport, clip_report
 from spanwise.cutting.block_parser import Block
 from spanwise.cutting.caps import Cap, cap
 from spanwise.cutting.markdown import blocks
@@ -30,6 +31,7 @@ from spanwise.lexical import WordSpan, lexical_spans, lexical_tokens
 from spanwise.loaders import find_documents, load
 from spanwise.snippets import Highlight, Mark, Snippet, highlight, snippet_around
 from spanwise.splitters.base import Splitter
+from spanwise.splitters.capped import within
 from spanwise.splitters.choose import chunk
 from spanwise.splitters.engine import ChunkingEngine
 from spanwise.splitters.fixed import fixed_with_overlap, whole_document
@@ -52,6 +54,7 @@ __all__ = [
     "Chunk",
     "ChunkingEngine",
     "Chunks",
+    "ClipReport",
     "Cut",
     "Document",
     "Embedder",
@@ -91,6 +94,7 @@ __all__ = [
     "chunk",
     "chunk_text",
     "chunk_turns",
+    "clip_report",
     "explain",
     "find_documents",
     "fixed_with_overlap",
@@ -102,5 +106,6 @@ __all__ = [
     "tokens",
     "utf8_bytes",
     "whole_document",
+    "within",
     "words",
 ]

@@ -282,11 +282,27 @@ class Chunks(Sequence[Chunk]):
         ):
             if start < body:
                 heading = outline.heading_at(body, end)
-                context = self._context(body, body, heading, text[body:end])
+                context = self._context(body, body, heading, text[body:end], self.limit)
                 whole = join_context(context, text[start:end])
                 if start <= last or not self.limit.allows(whole):
                     self.starts[i] = body
             last = self.starts[i]
+
+    def shipped(self, i: int, start: int, *, within: bool = True) -> str:
+        """The string that chunk ``i`` would ship if it began at ``start``.
+
+        Its context is within the cap, or whole where ``within`` is false.
+        """
+        body, end = self.bodies[i], self.ends[i]
+        text = self.document.text[start:end]
+        heading = self.document.outline.heading_at(body, end)
+        limit = self.limit if within else None
+        return join_context(self._context(start, body, heading, text, limit), text)
+
+    def context_is_short(self, i: int) -> bool:
+        """Whether the context of chunk ``i`` gave way to the cap."""
+        start = self.starts[i]
+        return self.shipped(i, start) != self.shipped(i, start, within=False)
 
     def _build(self, i: int) -> Chunk:
         """The chunk at an index: the one place where a `Chunk` is made."""
@@ -309,7 +325,7 @@ class Chunks(Sequence[Chunk]):
             headings=outline.titles_between(body, end),
             pages=tuple(part.label for part in document.parts_between(body, end, "page")),
             lines=(document.line_at(body), document.line_at(end - 1)),
-            context=self._context(start, body, heading, text),
+            context=self._context(start, body, heading, text, self.limit),
             meta=document.meta,
             first_seq=turns[0].meta.get("seq") if turns else None,
             last_seq=turns[-1].meta.get("seq") if turns else None,
@@ -328,8 +344,8 @@ class Chunks(Sequence[Chunk]):
             ),
         )
 
-    def _context(self, start: int, body: int, heading: int, text: str) -> str:
-        """What the own part stands under and its text does not say, within the cap.
+    def _context(self, start: int, body: int, heading: int, text: str, limit: Cap | None) -> str:
+        """What the own part stands under and its text does not say, within a cap.
 
         Shortened outermost first: the document's title, the headings, the header
         of a table that was cut.
@@ -350,7 +366,7 @@ class Chunks(Sequence[Chunk]):
         while path or header_text:
             context = "\n".join(filter(None, (BETWEEN_HEADINGS.join(path), header_text)))
             whole = join_context(context, text)
-            if self.limit is None or self.limit.allows(whole):
+            if limit is None or limit.allows(whole):
                 return context
             if path:
                 del path[0]

@@ -60,6 +60,10 @@ _LOCAL_MODELS = frozenset(("BPE", "WordPiece", "Unigram", "WordLevel"))
 _SPACES = "▁Ġ "
 _JOINS = re.compile(rf"[^{_SPACES}\s][{_SPACES}][^{_SPACES}\s]").search
 
+# Below so many texts one call each is quicker than a call for all.
+_FEW = 4
+_PLAIN = {"add_special_tokens": False}
+
 _SURROGATES = re.compile("[\ud800-\udfff]").search
 
 CountAll = Callable[[list[str]], list[int]]
@@ -179,24 +183,29 @@ def _hugging_face(tokenizer: Any, quiet: bool) -> Tokens:
     encode_batch = getattr(copy, "encode_batch_fast", copy.encode_batch)
 
     def count_all(texts: list[str]) -> list[int]:
-        counts = []
-        for text, found in zip(texts, encode_batch(texts, add_special_tokens=False), strict=True):
-            ids = found.ids
-            given_up = unknown_id is not None and unknown_id in ids
-            counts.append(len(ids) + (hidden(text) if given_up else 0))
+        # The fast way knows no places, which only a word given up on needs.
+        few = len(texts) < _FEW
+        found = [encode(text) for text in texts] if few else encode_batch(texts, **_PLAIN)
+        counts = [len(each.ids) for each in found]
+        if unknown_id is not None:
+            for i, each in enumerate(found):
+                if unknown_id in each.ids:
+                    counts[i] += hidden(texts[i], each if few else encode(texts[i]))
         return counts
 
-    def hidden(text: str) -> int:
+    def encode(text: str) -> Any:
+        return copy.encode(text, **_PLAIN)
+
+    def hidden(text: str, found: Any) -> int:
         """What the words replaced by one unknown token might count at the most, less that one."""
-        found = copy.encode(text, add_special_tokens=False)
-        return sum(
-            max(0, len(normalize("NFKD", text[start:end])) - 1)
-            for token, (start, end) in zip(found.ids, found.offsets, strict=True)
-            if token == unknown_id
-        )
+        more = 0
+        for token, (start, end) in zip(found.ids, found.offsets, strict=True):
+            if token == unknown_id and (end - start > 1 or text[start:end] > "\u02ff"):
+                more += max(0, len(normalize("NFKD", text[start:end])) - 1)
+        return more
 
     def ids_of(text: str) -> list[int]:
-        return list(copy.encode(text, add_special_tokens=False).ids)
+        return list(encode(text).ids)
 
     before = _before(ids_of) if _is_local(state, copy.get_vocab(with_added_tokens=True)) else None
     digest = blake2b(source.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
@@ -219,7 +228,7 @@ def _say_switched_off(state: dict[str, Any]) -> None:
     if found:
         warnings.warn(
             f"the tokenizer has {' and '.join(found)} switched on, which would hide how long a "
-            "text is; both are off in the copy that counts. Pass quiet=True to leave this out",
+            "text is; the copy that counts has them off",
             TokenizerWarning,
             stacklevel=4,
         )

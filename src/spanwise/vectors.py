@@ -19,7 +19,7 @@ def checked_vectors(
     """
     try:
         vectors = [[float(number) for number in vector] for vector in answer]  # type: ignore[attr-defined]
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise EmbedderError(
             f"{name} answered {shown(answer)}; it must answer a list of vectors of numbers"
         ) from error

@@ -20,6 +20,7 @@ from spanwise.cli.options import (
     By,
     ChunkSize,
     Encoding,
+    Fit,
     Format,
     FormatOption,
     MaxLevel,
@@ -30,13 +31,15 @@ from spanwise.cli.options import (
     SizerName,
     SizerOption,
     SnippetFormat,
+    Tokenizer,
     given_options,
 )
 from spanwise.cli.screen import Screen, Working, one_line, prepare_streams, silence, visible
-from spanwise.cli.sources import Failures, Source, attempt, find_sources
+from spanwise.cli.sources import Failures, Source, attempt, find_sources, notes
 from spanwise.cli.strategies import chooser
 from spanwise.cli.tables import chunk_rows, cut_rows
 from spanwise.documents import Document
+from spanwise.embedders.registry import find_embedder
 from spanwise.errors import OptionError, SpanwiseError
 from spanwise.splitters.base import Strategy
 
@@ -137,6 +140,10 @@ _CHUNK_EXAMPLES = """
   git show HEAD:README.md | spanwise chunk - --by heading --format text
 
   spanwise chunk export.txt --by record --separator '\\n---\\n'
+
+  spanwise chunk docs --tokenizer model/tokenizer.json --max-size 256
+
+  spanwise chunk docs --fit wordllama
 """
 
 
@@ -155,14 +162,19 @@ def chunk(
     max_level: MaxLevel = None,
     separator: Separator = None,
     sizer: SizerOption = SizerName.chars,
+    tokenizer: Tokenizer = "",
+    fit: Fit = "",
     encoding: Encoding = "",
     format_: FormatOption = None,
 ) -> None:
     """Cut files, folders or standard input into passages."""
     screen = Screen()
-    choose = chooser(
-        by, given_options(chunk_size, overlap, min_size, max_size, max_level, separator, sizer)
-    )
+    with notes(screen.tell):
+        embedder = find_embedder(fit) if fit else None
+        given = given_options(
+            chunk_size, overlap, min_size, max_size, max_level, separator, sizer, tokenizer
+        )
+        choose = chooser(by, given, embedder)
     failures = Failures()
     sources = find_sources(paths, failures)
     _check(choose, sources)
@@ -171,13 +183,17 @@ def chunk(
         screen
     )
     passages = done = 0
+    proofs: list[spanwise.ClipReport] = []
     with Working(screen, [source.size for source in sources], rows=form is Format.table) as working:
         for source in sources:
             size = source.size
 
             def cut(source: Source = source) -> Chunks:
                 document = source.load(encoding)
-                return choose(document).split(document)
+                chunks = choose(document).split(document)
+                if embedder is not None:
+                    proofs.append(spanwise.clip_report(chunks, embedder))
+                return chunks
 
             with working.cutting(source.name):
                 chunks = attempt(source, failures, screen.tell, cut)
@@ -190,6 +206,8 @@ def chunk(
                     working.wrote(i, each.end / length, size)
             working.finished(size)
     sys.stdout.flush()
+    if proofs:
+        screen.tell(f"{fit}: {spanwise.ClipReport.of_all(proofs)}", "dim")
     _sum_up(screen, done, passages, failures)
 
 
@@ -214,14 +232,19 @@ def explain(
     max_level: MaxLevel = None,
     separator: Separator = None,
     sizer: SizerOption = SizerName.chars,
+    tokenizer: Tokenizer = "",
+    fit: Fit = "",
     encoding: Encoding = "",
     format_: FormatOption = None,
 ) -> None:
     """Say for each cut in a file what kind it is and why it fell there."""
     screen = Screen()
-    choose = chooser(
-        by, given_options(chunk_size, overlap, min_size, max_size, max_level, separator, sizer)
-    )
+    with notes(screen.tell):
+        embedder = find_embedder(fit) if fit else None
+        given = given_options(
+            chunk_size, overlap, min_size, max_size, max_level, separator, sizer, tokenizer
+        )
+        choose = chooser(by, given, embedder)
     source, failures = Source(file), Failures()
     _check(choose, [source])
 

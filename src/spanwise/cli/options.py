@@ -9,11 +9,15 @@ import typer
 
 import spanwise
 from spanwise.cli.strategies import NAMES, unescape
+from spanwise.embedders.registry import FORMS
+from spanwise.errors import OptionError
+from spanwise.splitters.base import require
 
 __all__ = [
     "By",
     "ChunkSize",
     "Encoding",
+    "Fit",
     "Format",
     "FormatOption",
     "MaxLevel",
@@ -24,6 +28,7 @@ __all__ = [
     "SizerName",
     "SizerOption",
     "SnippetFormat",
+    "Tokenizer",
     "given_options",
 ]
 
@@ -51,13 +56,10 @@ class SizerName(str, Enum):
     chars = "chars"
     words = "words"
     utf8_bytes = "utf8_bytes"
+    tokens = "tokens"
 
 
-_SIZERS = {
-    SizerName.chars: spanwise.chars,
-    SizerName.words: spanwise.words,
-    SizerName.utf8_bytes: spanwise.utf8_bytes,
-}
+_SIZERS = {SizerName.words: spanwise.words, SizerName.utf8_bytes: spanwise.utf8_bytes}
 
 _CUTTING = "How to cut"
 _SHOWING = "What to show"
@@ -91,7 +93,25 @@ MaxSize = Annotated[
     int | None,
     typer.Option(
         metavar="SIZE",
-        help="A hard cap, overlap and context included.",
+        help="A hard cap, overlap and context included; in tokens with --tokenizer.",
+        rich_help_panel=_CUTTING,
+    ),
+]
+Tokenizer = Annotated[
+    str,
+    typer.Option(
+        metavar="FILE",
+        help="Count tokens by a tokenizer.json (or its folder), cl100k_base or o200k_base: for "
+        "--max-size, or for all sizes with --sizer tokens.",
+        rich_help_panel=_CUTTING,
+    ),
+]
+Fit = Annotated[
+    str,
+    typer.Option(
+        metavar="EMBEDDER",
+        help=f"No passage longer than it reads, and proof of that. One of "
+        f"{', '.join(form for form, _ in FORMS)}.",
         rich_help_panel=_CUTTING,
     ),
 ]
@@ -112,7 +132,7 @@ SizerOption = Annotated[
     typer.Option(
         "--sizer",
         metavar="NAME",
-        help="What sizes count: chars, words or utf8_bytes.",
+        help="What sizes count: chars, words, utf8_bytes or tokens.",
         rich_help_panel=_CUTTING,
     ),
 ]
@@ -143,15 +163,32 @@ def given_options(
     max_level: int | None,
     separator: str | None,
     sizer: SizerName,
+    tokenizer: str,
 ) -> dict[str, Any]:
     """The options that were given, by the names the library has for them."""
+    counter = spanwise.tokens(tokenizer) if tokenizer else None
+    of_all = sizer is SizerName.tokens
+    if of_all and counter is None:
+        raise OptionError(
+            "--sizer tokens needs --tokenizer; give the path of a tokenizer.json, cl100k_base or "
+            "o200k_base"
+        )
+    if counter is not None and not of_all and max_size is None:
+        raise OptionError(
+            "--tokenizer has no effect without --max-size (a cap in tokens) or --sizer tokens "
+            "(all sizes in tokens); give one of them, or leave it out"
+        )
+    limit: int | spanwise.Cap | None = max_size
+    if counter is not None and not of_all and max_size is not None:
+        require("max_size", max_size, 1)
+        limit = spanwise.cap(max_size, counter)
     options = {
         "chunk_size": chunk_size,
         "overlap": overlap,
         "min_size": min_size,
-        "max_size": max_size,
+        "max_size": limit,
         "max_level": max_level,
         "separator": None if separator is None else unescape(separator),
-        "sizer": None if sizer is SizerName.chars else _SIZERS[sizer],
+        "sizer": counter if of_all else _SIZERS.get(sizer),
     }
     return {name: value for name, value in options.items() if value is not None}

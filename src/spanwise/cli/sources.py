@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -99,8 +100,7 @@ def attempt(
     An `OptionError` is no matter of one source and passes. Warnings of this
     library go to ``note``.
     """
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", SpanwiseWarning)
+    with notes(lambda message: note(named(source, message))):
         try:
             return work()
         except OptionError:
@@ -109,11 +109,20 @@ def attempt(
             failures.add(named(source, str(fault)))
         except Exception as fault:  # one document must not end a batch
             failures.add(named(source, f"{type(fault).__name__}: {fault}"))
+    return None
+
+
+@contextmanager
+def notes(note: Callable[[str], object]) -> Iterator[None]:
+    """Warnings of this library inside go to ``note``."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", SpanwiseWarning)
+        try:
+            yield
         finally:
             for warning in caught:
                 if issubclass(warning.category, SpanwiseWarning):
-                    note(named(source, str(warning.message)))
-    return None
+                    note(str(warning.message))
 
 
 def named(source: Source, message: str) -> str:

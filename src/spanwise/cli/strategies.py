@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from typing import Any
 
+from spanwise.cutting.caps import name_of
 from spanwise.documents import Document
+from spanwise.embedders.base import Embedder
 from spanwise.errors import OptionError, shown
 from spanwise.splitters.base import Strategy
 from spanwise.splitters.choose import splitter_for
@@ -49,12 +51,20 @@ _TARGET = "target_size"
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "\\": "\\"}
 
 
-def chooser(by: str, given: Mapping[str, Any]) -> Callable[[Document], Strategy]:
-    """What answers a document's splitter, with the options given.
+def chooser(
+    by: str, given: Mapping[str, Any], embedder: Embedder | None = None
+) -> Callable[[Document], Strategy]:
+    """What answers a document's splitter, with the options given, within an embedder.
 
     Without a name it depends on the document's media type; a separator alone
     means records. Raises `OptionError` for a name or an option that does not fit.
     """
+    choose = _choice(by, given)
+    return choose if embedder is None else lambda document: choose(document).within(embedder)
+
+
+def _choice(by: str, given: Mapping[str, Any]) -> Callable[[Document], Strategy]:
+    """What answers a document's splitter, with the options given."""
     if not by and "separator" in given:
         by = "record"
     if by:
@@ -75,7 +85,9 @@ def options_of(splitter: Strategy) -> list[tuple[str, Any]]:
     names = [each.name for each in fields(splitter) if each.name not in last]
     values = [(name, getattr(splitter, name)) for name in (*names, *last)]
     return [
-        (name, getattr(value, "__name__", value)) for name, value in values if value is not None
+        (name, name_of(value) if callable(value) else value)
+        for name, value in values
+        if value is not None
     ]
 
 

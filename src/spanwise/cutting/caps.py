@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from spanwise.cutting.sizers import Measure, Sizer, bind, chars, fits
 from spanwise.errors import OptionError, shown
 
-__all__ = ["Cap", "Capped", "borrowed", "cap", "fit_all", "halfway", "name_of"]
+__all__ = ["Cap", "Capped", "bind_capped", "borrowed", "cap", "fit_all", "halfway", "name_of"]
 
 # At most this share of a cap is kept free for overlap.
 _OVERLAP_SHARE = 4
@@ -41,6 +41,11 @@ class Cap:
         own = getattr(self.sizer, "fingerprint", None) or name_of(self.sizer)
         return f"cap({self.limit}, {own})"
 
+    def same_unit(self, other: Cap) -> bool:
+        """Whether both count the same."""
+        ours, theirs = (getattr(each.sizer, "fingerprint", each.sizer) for each in (self, other))
+        return bool(ours == theirs)
+
     def allows(self, text: str) -> bool:
         """Whether a string measures at most the limit."""
         return self.sizer(text) <= self.limit
@@ -70,38 +75,39 @@ class Capped:
 
     __slots__ = ("cap", "inner", "kept", "limit", "most", "spare")
 
-    def __init__(self, inner: Measure, limit: Cap, text: str, overlap: int = 0) -> None:
+    def __init__(self, inner: Measure, cap: Measure, limit: Cap, spare: int = 0) -> None:
         self.inner = inner
+        self.cap = cap
         self.limit = limit
-        self.cap = bind(limit.sizer, text)
         self.most = limit.limit
-        # Room for overlap, as large as the first code points of that size are in the cap's unit.
-        share = self.most // _OVERLAP_SHARE
-        reach = inner.fit(0, len(text), overlap) if overlap else 0
-        self.spare = min(self.cap.size(0, reach), share) if reach else 0
-        self.kept = self.spare
+        self.spare = self.kept = min(spare, self.most // _OVERLAP_SHARE)
 
     def size(self, lo: int, hi: int) -> int:
-        """The size of ``[lo, hi)``."""
+        """The size of ``[lo, hi)``, in the unit of the inner measure."""
         return self.inner.size(lo, hi)
 
     def fit(self, lo: int, hi: int, limit: int) -> int:
-        """The furthest end found to hold at most ``limit``, or ``lo``."""
+        """The furthest end found to hold at most ``limit`` and the cap, or ``lo``."""
         most = self.most - self.kept
-        end = self.inner.fit(lo, hi, limit)
-        while lo < (within := self.cap.fit(lo, end, most)) < end:
+        if self.cap is self.inner:
+            return self.inner.fit(lo, hi, min(limit, most))
+        # Neither is asked about much more than the other lets through.
+        end = self.cap.fit(lo, hi, most)
+        while lo < (within := self.inner.fit(lo, end, limit)) < end:
             # Measured again: sizes need not be monotone.
-            end = self.inner.fit(lo, within, limit)
+            end = self.cap.fit(lo, within, most)
             if end == within:
                 return end
         return within
 
     def back(self, lo: int, hi: int, limit: int) -> int:
-        """The earliest start found to hold at most ``limit``, or ``hi``."""
+        """The earliest start found to hold at most ``limit`` and the cap, or ``hi``."""
         most = self.most - self.kept
-        start = self.inner.back(lo, hi, limit)
-        while start < (within := self.cap.back(start, hi, most)) < hi:
-            start = self.inner.back(within, hi, limit)
+        if self.cap is self.inner:
+            return self.inner.back(lo, hi, min(limit, most))
+        start = self.cap.back(lo, hi, most)
+        while start < (within := self.inner.back(start, hi, limit)) < hi:
+            start = self.cap.back(within, hi, most)
             if start == within:
                 return start
         return within
@@ -113,6 +119,19 @@ class Capped:
     def allows(self, lo: int, hi: int) -> bool:
         """Whether ``[lo, hi)`` is within the whole cap."""
         return fits(self.cap, lo, hi, self.most)
+
+
+def bind_capped(sizer: Sizer, limit: Cap | None, text: str, overlap: int = 0) -> Measure:
+    """The sizer bound to a text, and with it the cap; ``overlap`` is left free in that."""
+    inner = bind(sizer, text)
+    if limit is None:
+        return inner
+    if limit.sizer is sizer:
+        return Capped(inner, inner, limit, overlap)
+    other = bind(limit.sizer, text)
+    # Overlap takes about what the first stretch of its size takes.
+    reach = inner.fit(0, len(text), overlap) if overlap else 0
+    return Capped(inner, other, limit, other.size(0, reach) if reach else 0)
 
 
 def fit_all(measure: Measure, lo: int, hi: int, limit: int) -> int:

@@ -67,7 +67,7 @@ class UnitCounter:
 
     def opening(self, text: str) -> int:
         """The count of a string, by its units; the first follows nothing."""
-        units = _units(text)
+        units = _units(text) or [""]
         if text[:1] == " ":
             units[:2] = [" ".join(units[:2])]  # the space that opens a string is counted with it
         first = units[0]
@@ -188,19 +188,26 @@ class UnitMeasure:
         return self._further(lo, starts[j], min(hi, starts[j + 1]), limit)
 
     def _further(self, lo: int, reached: int, end: int, limit: int) -> int:
-        """The last border of units in a block up to ``end`` that fits; else the last place."""
-        text = self._text
+        """How far beyond ``reached`` it fits, up to the end of a block.
+
+        To a border of units where there is one, else to any place.
+        """
+        text, counter = self._text, self._counter
         if reached > lo and not self._is_soft(lo, end):
             units = _units(text[reached + 1 : end])[:-1]
-            counts = [*accumulate(self._counter.each_after_space(units))]
+            counts = [*accumulate(counter.each_after_space(units))]
             step = bisect_right(counts, limit - self._sum(lo, reached))
             return reached + sum(map(len, units[:step])) + step
-        places = [found.start() for found in _BORDER.finditer(text, reached + 1, end)]
+        if reached > lo:
+            room = limit - self._whole(lo, reached)
+            step = _furthest(
+                end - reached, lambda k: counter.opening(text[reached : reached + k]) <= room
+            )
+            return reached + step if self._holds(lo, reached + step, limit) else reached
+        places = [found.start() for found in _BORDER.finditer(text, lo + 1, end)]
         step = _furthest(len(places), lambda k: self._holds(lo, places[k - 1], limit))
         if step:
             return places[step - 1]
-        if reached > lo:
-            return reached
         edge = places[0] if places else end
         return lo + _furthest(edge - lo, lambda reach: self._holds(lo, lo + reach, limit))
 
@@ -208,7 +215,7 @@ class UnitMeasure:
         """The earliest start found to hold at most ``limit``, or ``hi``."""
         if self._holds(lo, hi, limit):
             return lo
-        starts, sums, text = self._starts, self._sums, self._text
+        starts, sums, text, counter = self._starts, self._sums, self._text, self._counter
         j = bisect_left(starts, hi) - 1
         over = sums[j] + self._sum(starts[j], hi) - limit
         i = max(bisect_left(sums, max(0, over)), bisect_left(starts, lo))
@@ -216,6 +223,12 @@ class UnitMeasure:
             i += 1 + (j - i) // 4
         reached = starts[i] + (text[starts[i]] == " ") if i <= j else hi
         edge = max(lo, starts[min(i, j + 1) - 1]) if i else lo
+        if reached < hi and self._is_soft(edge, hi):
+            room = limit - self._whole(reached, hi)
+            step = _furthest(
+                reached - edge, lambda k: counter.opening(text[reached - k : reached]) <= room
+            )
+            return reached - step if self._holds(reached - step, hi, limit) else reached
         places = [found.end() for found in _BORDER.finditer(text, edge, reached)]
         step = _furthest(len(places), lambda k: self._holds(places[-k], hi, limit))
         if step:

@@ -1,4 +1,4 @@
-"""What an embedder is, and what every adapter shares."""
+"""What an embedder is, and how much of a text one reads."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from spanwise.cutting.caps import Cap
+from spanwise.errors import OptionError, shown
 
-__all__ = ["Embedder", "Vectors"]
+__all__ = ["Embedder", "Vectors", "ceiling_of"]
 
 # One row of numbers a text: lists, arrays or the rows of a numpy array.
 Vectors = Sequence[Sequence[float]]
+
+# What an embedder of which nothing is known is taken to read; from the footprint reference.
+_UNKNOWN = Cap(2000)
 
 
 class Embedder(Protocol):
@@ -30,3 +34,32 @@ class Embedder(Protocol):
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One vector a text, in order; a blank text is a vector of zeros."""
+
+
+def ceiling_of(embedder: object, given: Cap | int | None = None) -> tuple[Cap, str]:
+    """What an embedder reads of one text, and who says so: given, embedder or default.
+
+    The caller's ceiling goes first (a number is one of characters), then the embedder's own,
+    then 2,000 characters.
+
+    >>> str(ceiling_of(None)[0])
+    '2,000 chars'
+    """
+    if given is not None:
+        if isinstance(given, Cap):
+            return given, "given"
+        if isinstance(given, bool) or not isinstance(given, int) or given < 1:
+            raise OptionError(
+                f"ceiling={shown(given)} is not a whole number of at least 1; give what the "
+                "embedder reads in characters, or cap(limit, sizer) in another unit"
+            )
+        return Cap(given), "given"
+    own = getattr(embedder, "ceiling", None)
+    if own is None:
+        return _UNKNOWN, "default"
+    if not isinstance(own, Cap):
+        raise OptionError(
+            f"the embedder's ceiling={shown(own)} is no cap; make it one with cap(limit, sizer), "
+            "or None where it is not known"
+        )
+    return own, "embedder"

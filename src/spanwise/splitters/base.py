@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from types import CodeType, ModuleType
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, TypeVar
 from zlib import crc32
 
 from spanwise.chunks import BETWEEN_HEADINGS, Chunks, join_context
-from spanwise.cutting.caps import Cap, Capped
+from spanwise.cutting.caps import Cap, Capped, bind_capped
 from spanwise.cutting.levels import (
     CLAUSE,
     CLUSTER,
@@ -22,9 +22,10 @@ from spanwise.cutting.levels import (
     paragraph_level,
 )
 from spanwise.cutting.pack import Packer, reach
-from spanwise.cutting.sizers import Measure, Sizer, bind, chars, fits
+from spanwise.cutting.sizers import Measure, Sizer, chars, fits
 from spanwise.cutting.spans import Spans
 from spanwise.documents import Document, Outline
+from spanwise.embedders.base import ceiling_of
 from spanwise.errors import OptionError, SizeError, shown
 
 __all__ = [
@@ -41,6 +42,8 @@ __all__ = [
     "require",
     "show",
 ]
+
+Own = TypeVar("Own", bound="Strategy")
 
 # A size that does not bind.
 _ANY = 1 << 62
@@ -96,16 +99,41 @@ class Strategy:
         """``max_size`` with its unit, or None."""
         return Cap(self.max_size, self.sizer) if isinstance(self.max_size, int) else self.max_size
 
+    def keeps_whole(self, size: int) -> bool:
+        """Whether code or a table of a size is cut by ``max_size`` alone."""
+        return False
+
     def measure(self, text: str, overlap: int = 0) -> Measure:
         """The sizer bound to a text, and with it the cap; ``overlap`` is left free in that."""
-        measure, limit = bind(self.sizer, text), self.limit
-        return measure if limit is None else Capped(measure, limit, text, overlap)
+        return bind_capped(self.sizer, self.limit, text, overlap)
 
     @property
     def fingerprint(self) -> str:
         """The name, the version and every option, as one line."""
         options = (f"{each.name}={_named(getattr(self, each.name))}" for each in fields(self))
         return f"{self.name}/{self.version} {' '.join(sorted(options))}"
+
+    def within(self: Own, embedder: object, *, ceiling: Cap | int | None = None) -> Own:
+        """The same strategy under what an embedder reads: no passage is longer.
+
+        The cap is the ``ceiling`` given (a number is one of characters), else the embedder's,
+        else 2,000 characters. A ``max_size`` of its own stays when it is the smaller one; a
+        larger one, or one in another unit, is an `OptionError`.
+        """
+        limit, own = ceiling_of(embedder, ceiling)[0], self.limit
+        if own is None:
+            return replace(self, max_size=limit)
+        if not own.same_unit(limit):
+            raise OptionError(
+                f"max_size={own} is in another unit than what the embedder reads, {limit}; leave "
+                "max_size out, or give it in that unit"
+            )
+        if own.limit > limit.limit:
+            raise OptionError(
+                f"max_size={own} is over what the embedder reads, {limit}; lower it, or leave it "
+                "out"
+            )
+        return self
 
     def split(self, source: Document | str) -> Chunks:
         """The chunks of a document or a string, in order."""

@@ -70,6 +70,10 @@ class ByHeading(Sized):
                 f"max_level={shown(self.max_level)} is above 6, the deepest heading; give 1 to 6"
             )
 
+    def keeps_whole(self, size: int) -> bool:
+        """Whether code or a table of a size is cut by ``max_size`` alone."""
+        return size <= self.chunk_size
+
     def positions(self, document: Document) -> Spans:
         """Where the cuts fall."""
         text, structure = document.text, document.outline.structure

@@ -41,6 +41,10 @@ class ByLayout(Sized):
 
     chunk_size: int = ENGINE_USUAL[1]
 
+    def keeps_whole(self, size: int) -> bool:
+        """Whether code or a table of a size is cut by ``max_size`` alone."""
+        return True
+
     def positions(self, document: Document) -> Spans:
         """Where the cuts fall."""
         text, structure = document.text, document.outline.structure

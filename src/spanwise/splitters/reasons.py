@@ -1,12 +1,18 @@
-"""explain: each cut of a splitter, its boundary and why it fell there."""
+"""explain: each cut of a splitter, its boundary, why it fell there and what gave way to the cap."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 
-from spanwise.cutting.sizers import bind, chars
+from spanwise.chunks import Chunks
+from spanwise.cutting.caps import Capped, bind_capped
+from spanwise.cutting.levels import paragraph_level
+from spanwise.cutting.pack import reach
+from spanwise.cutting.sizers import Measure, bind, chars
+from spanwise.cutting.spans import end_at
 from spanwise.documents import Document
-from spanwise.splitters.base import Splitter, as_document
+from spanwise.splitters.base import Splitter, as_document, default_floor
 from spanwise.splitters.choose import the_splitter
 
 __all__ = ["Cut", "explain"]
@@ -33,13 +39,22 @@ _SOFT = {
     "cluster": "no word border is in reach",
 }
 
+_GAVE_WAY = {
+    "size": "the passage before could hold more, but not with this",
+    "atom": "code or a table that would be whole is cut",
+    "floor": "a passage this short would join another",
+    "overlap": "overlap from the passage before is left out or shortened",
+    "context": "headings or a table header are left out of the context",
+}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cut:
     """A cut before ``body``: the kind of boundary, the sizes and the reason.
 
     ``size`` is that of the own part, ``overlap`` that of what is borrowed from
-    before, both in the splitter's unit.
+    before, both in the splitter's unit. ``gave_way`` names what ``max_size``
+    took precedence over: size, atom, floor, overlap, context.
     """
 
     index: int
@@ -50,6 +65,7 @@ class Cut:
     size: int
     overlap: int
     why: str
+    gave_way: tuple[str, ...] = ()
 
 
 def explain(source: Document | str, by: Splitter | None = None) -> list[Cut]:
@@ -63,8 +79,10 @@ def explain(source: Document | str, by: Splitter | None = None) -> list[Cut]:
     document = as_document(source)
     splitter = the_splitter(document, by)
     chunks = splitter.split(document)
-    measure = bind(getattr(splitter, "sizer", chars), document.text)
+    sizer = getattr(splitter, "sizer", chars)
+    measure = bind(sizer, document.text)
     limit = getattr(splitter, "chunk_size", getattr(splitter, "target_size", None))
+    capped = bind_capped(sizer, chunks.limit, document.text)
     cuts: list[Cut] = []
     for i, boundary in enumerate(chunks.boundaries):
         start, body, end = chunks.starts[i], chunks.bodies[i], chunks.ends[i]
@@ -74,6 +92,12 @@ def explain(source: Document | str, by: Splitter | None = None) -> list[Cut]:
             why = _SOFT[boundary]
             if limit is not None and joined > limit:
                 why += f"; with the passage before it would measure {joined:,}, over {limit:,}"
+        gave_way: tuple[str, ...] = ()
+        if isinstance(capped, Capped):
+            gave_way = _conceded(splitter, chunks, i, measure, capped, limit)
+        if gave_way and chunks.limit:
+            reasons = "; ".join(_GAVE_WAY[each] for each in gave_way)
+            why += f"; under max_size={chunks.limit}: {reasons}"
         cuts.append(
             Cut(
                 index=i,
@@ -84,6 +108,62 @@ def explain(source: Document | str, by: Splitter | None = None) -> list[Cut]:
                 size=measure.size(body, end),
                 overlap=measure.size(start, body) if start < body else 0,
                 why=why,
+                gave_way=gave_way,
             )
         )
     return cuts
+
+
+def _conceded(
+    splitter: Splitter,
+    chunks: Chunks,
+    i: int,
+    measure: Measure,
+    capped: Capped,
+    limit: int | None,
+) -> tuple[str, ...]:
+    """What gave way to the cap at a cut: see `Cut`."""
+    start, body, end = chunks.starts[i], chunks.bodies[i], chunks.ends[i]
+    before = chunks.bodies[i - 1] if i else 0
+    found = []
+    if i and chunks.boundaries[i] in _SOFT and limit is not None:
+        atom = _atom_at(chunks.document, body)
+        keeps = getattr(splitter, "keeps_whole", None)
+        if atom and keeps and keeps(measure.size(*atom)) and not capped.allows(*atom):
+            found.append("atom")
+        elif measure.size(before, end) <= limit and not capped.allows(before, end):
+            found.append("size")
+    floor = getattr(splitter, "min_size", 0)
+    if floor is None and limit is not None:
+        floor = default_floor(None, limit)
+    if floor and measure.size(body, end) < floor and limit is not None:
+        following = chunks.ends[i + 1] if i + 1 < len(chunks) else end
+        bound = limit + floor
+        if any(
+            measure.size(lo, hi) < bound and not capped.allows(lo, hi)
+            for lo, hi in ((before, end), (body, following))
+            if (lo, hi) != (body, end)
+        ):
+            found.append("floor")
+    overlap = getattr(splitter, "borrowed", None) or getattr(splitter, "overlap", None)
+    if i and overlap:
+        text = chunks.document.text
+        wanted = reach(text, measure, paragraph_level(text), before, body, overlap)
+        if wanted < start and not capped.limit.allows(chunks.shipped(i, wanted)):
+            found.append("overlap")
+    if chunks.context_is_short(i):
+        found.append("context")
+    return tuple(found)
+
+
+def _atom_at(document: Document, place: int) -> tuple[int, int] | None:
+    """The fence or table that goes on at a place, or None."""
+    found = document.outline.structure
+    i = bisect_right(found.atom_starts, place) - 1
+    if i < 0 or found.atom_kinds[i] == "html":
+        return None
+    start, end = (
+        found.atom_starts[i],
+        end_at(document.text, found.atom_starts[i], found.atom_ends[i]),
+    )
+    return (start, end) if start < place < end else None

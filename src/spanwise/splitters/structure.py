@@ -92,6 +92,10 @@ class SemanticChunker(Strategy):
             return self.max_size
         return self.target_size * _MAX // _USUAL[1]
 
+    def keeps_whole(self, size: int) -> bool:
+        """Whether code or a table of a size is cut by ``max_size`` alone."""
+        return size <= self.largest
+
     def positions(self, document: Document) -> Spans:
         """Where the cuts fall."""
         text, structure = document.text, document.outline.structure
