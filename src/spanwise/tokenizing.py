@@ -76,11 +76,19 @@ class Tokens:
     counts of the parts of a text are known to add up; else every range is counted whole.
     """
 
-    __slots__ = ("_counter", "fingerprint", "proved", "unit")
+    __slots__ = ("_counter", "_source", "fingerprint", "proved", "unit")
 
     def __init__(
-        self, count_all: CountAll, *, added: int, before: str | None, name: str, fingerprint: str
+        self,
+        source: object,
+        count_all: CountAll,
+        *,
+        added: int,
+        before: str | None,
+        name: str,
+        fingerprint: str,
     ) -> None:
+        self._source = source
         self._counter = UnitCounter(_readable(count_all), before or "", added)
         self.proved = before is not None
         self.unit = f"tokens of {name}"
@@ -103,8 +111,16 @@ class Tokens:
         """The sizer bound to a text, which is then read once."""
         return UnitMeasure(text, self._counter) if self.proved else Counted(text, self)
 
+    def __reduce__(self) -> tuple[Callable[..., Tokens], tuple[object]]:
+        return _again, (self._source,)
+
     def __repr__(self) -> str:
         return f"<Tokens: {self.unit}>"
+
+
+def _again(source: object) -> Tokens:
+    """The sizer of a tokenizer, when it comes from another process."""
+    return tokens(source, quiet=True)
 
 
 def tokens(tokenizer: object, *, quiet: bool = False) -> Tokens:
@@ -124,7 +140,7 @@ def tokens(tokenizer: object, *, quiet: bool = False) -> Tokens:
     remembered (up to 262,144 of them), where the tokenizer's make says that counts add up.
     """
     if isinstance(tokenizer, str | Path):
-        return tokens(_opened(tokenizer), quiet=quiet)
+        tokenizer = _opened(tokenizer)
     backend = getattr(tokenizer, "backend_tokenizer", tokenizer)
     if all(hasattr(backend, name) for name in ("to_str", "encode_batch", "no_truncation")):
         return _hugging_face(backend, quiet)
@@ -210,6 +226,7 @@ def _hugging_face(tokenizer: Any, quiet: bool) -> Tokens:
     before = _before(ids_of) if _is_local(state, copy.get_vocab(with_added_tokens=True)) else None
     digest = blake2b(source.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
     return Tokens(
+        copy,
         count_all,
         added=copy.num_special_tokens_to_add(False),
         before=before,
@@ -266,6 +283,7 @@ def _encoding(encoding: Any, encode_ordinary: Callable[[str], list[int]]) -> Tok
         return [len(encode_ordinary(text)) for text in texts]
 
     return Tokens(
+        name if name in _ENCODINGS else encoding,
         count_all,
         added=0,
         before=None if "(?<" in pattern else _before(encode_ordinary),
@@ -280,6 +298,7 @@ def _other(tokenizer: Any, count: Callable[[str], int]) -> Tokens:
     kind = f"{type(tokenizer).__module__}.{type(tokenizer).__qualname__}"
     own = getattr(tokenizer, "fingerprint", None)
     return Tokens(
+        tokenizer,
         lambda texts: [count(text) for text in texts],
         added=0,
         before=None,

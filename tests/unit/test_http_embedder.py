@@ -16,7 +16,7 @@ from hostile import PIECES
 
 from spanwise.cutting.caps import Cap, cap
 from spanwise.cutting.sizers import utf8_bytes, words
-from spanwise.embedders import http as http_module
+from spanwise.embedders import transport
 from spanwise.embedders.http import HttpEmbedder
 from spanwise.embedders.texts import inked
 from spanwise.errors import EmbedderError, OptionError
@@ -64,6 +64,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *args: object) -> None:
         pass
+
+    def do_CONNECT(self) -> None:
+        self.server.script.pop(0)(self)
 
     def do_POST(self) -> None:
         server = self.server
@@ -138,9 +141,10 @@ def sleeps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.upper(), raising=False)
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
     waited: list[float] = []
-    monkeypatch.setattr(http_module, "_sleep", waited.append)
+    monkeypatch.setattr(transport, "sleep", waited.append)
     return waited
 
 
@@ -263,7 +267,8 @@ def test_the_id_names_what_decides_vectors() -> None:
 
 def test_where_the_key_comes_from(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     embedder, own = make(server), make(server, api_key=f"{KEY}\n")
-    monkeypatch.setenv("OPENAI_API_KEY", "of the environment")
+    monkeypatch.setenv("OPENAI_API_KEY", "of the environment\n")
+    monkeypatch.setenv("OPENAI_BASE_URL", server.url)
     named = make(server, url=server.url.replace("//", "//me:p%40ss@"))
     token = make(server, url=server.url.replace("//", "//token@"))
     for each in (embedder, own, make(server, api_key=""), named, token):
@@ -277,10 +282,67 @@ def test_where_the_key_comes_from(server: Server, monkeypatch: pytest.MonkeyPatc
     ]
 
 
+OPENAI_ALONE = (
+    "no key was sent: OPENAI_API_KEY is for api.openai.com and the url in OPENAI_BASE_URL alone; "
+    "pass api_key, or set OPENAI_BASE_URL to this url"
+)
+
+
+@pytest.mark.parametrize(
+    ("url", "base", "is_sent"),
+    [
+        ("http://api.openai.com/v1", "", True),
+        ("http://API.OpenAI.com:80/other", "", True),
+        ("http://embed.invalid/v1", "http://embed.invalid/v1", True),
+        ("http://Embed.invalid/v1/", " http://embed.invalid/v1\n", True),
+        ("http://embed.invalid/v1", "http://embed.invalid/v1/", True),
+        ("http://embed.invalid/v1", "", False),
+        ("http://embed.invalid", "/", False),
+        ("http://embed.invalid/v1", "http://embed.invalid/v2", False),
+        ("http://embed.invalid:81/v1", "http://embed.invalid/v1", False),
+        ("http://embed.invalid/v1", "http://[", False),
+        ("http://api.openai.com.invalid/v1", "", False),
+        ("http://my.api.openai.com/v1", "", False),
+        ("http://embed.invalid/api.openai.com", "", False),
+        ("http://api.openai.com\\.embed.invalid/v1", "", False),
+    ],
+)
+def test_the_key_of_the_environment_goes_to_its_own_server_alone(
+    server: Server, monkeypatch: pytest.MonkeyPatch, url: str, base: str, is_sent: bool
+) -> None:
+    # A proxy sees what any server would.
+    monkeypatch.setenv("http_proxy", server.url.removesuffix("/v1"))
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("OPENAI_BASE_URL", base)
+    server.script = [answers(401)] * 3
+    message = failure(HttpEmbedder("m", url=url))
+    assert server.headers[0].get("Authorization") == (f"Bearer {KEY}" if is_sent else None)
+    assert ("the key is from the variable OPENAI_API_KEY" in message) == is_sent
+    assert (OPENAI_ALONE in message) != is_sent
+    failure(HttpEmbedder("m", url=url, api_key="own"))
+    assert server.headers[1]["Authorization"] == "Bearer own"
+    assert "no key was sent by api_key" in failure(HttpEmbedder("m", url=url, api_key=" "))
+    assert "Authorization" not in server.headers[2]
+
+
+def test_a_key_of_the_environment_that_is_not_sent_is_not_checked(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "a\r\nb")
+    assert make(server).embed(["a"]) == [vector_of("a")]
+
+
+def test_a_password_that_holds_the_name_is_never_shown(server: Server) -> None:
+    server.script = [answers(401, {"error": {"message": "no user has the password me-word"}})]
+    message = failure(make(server, url=server.url.replace("//", "//me:me-word@")))
+    assert "the password ***'" in message
+
+
 def test_a_key_is_never_shown(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     own = make(server, api_key=KEY)
     named = make(server, url=server.url.replace("//", f"//me:{KEY}@"))
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("OPENAI_BASE_URL", server.url)
     for embedder in (own, named, make(server)):
         for script in (
             answers(401, {"error": {"message": f"wrong key {KEY}"}}),
@@ -304,14 +366,16 @@ def test_a_key_that_is_refused(
     server: Server, status: int, monkeypatch: pytest.MonkeyPatch, sleeps: list[float]
 ) -> None:
     refusal = answers(status, {"error": {"message": "no access"}})
-    server.script = [refusal] * 4
-    assert f"answered {status} 'no access'; no key was sent; pass" in failure(make(server))
+    server.script = [refusal] * 5
+    assert f"answered {status} 'no access'; {OPENAI_ALONE}" in failure(make(server))
+    monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+    assert "no key was sent; pass api_key, or set OPENAI_API_KEY" in failure(make(server))
     assert "the key is from api_key" in failure(make(server, api_key=KEY))
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     assert "the key is from the variable OPENAI_API_KEY" in failure(make(server))
     named = make(server, url=server.url.replace("//", "//me:word@"))
     assert "the name and the password are from url" in failure(named)
-    assert len(server.seen) == 4
+    assert len(server.seen) == 5
     assert not sleeps
 
 
@@ -351,6 +415,15 @@ def test_what_passes_is_tried_again(server: Server, status: int, sleeps: list[fl
     message = failure(make(server))
     assert f"answered {status} 'busy', in the last of 3 attempts" in message
     assert "raise attempts=3" in message
+
+
+@pytest.mark.parametrize("message", ["too many open files", "Too many connections"])
+def test_a_busy_server_is_not_taken_for_a_long_text(
+    server: Server, message: str, sleeps: list[float]
+) -> None:
+    server.script = [answers(500, {"error": {"message": message}})]
+    assert make(server).embed(["a", "b"]) == [vector_of("a"), vector_of("b")]
+    assert (len(server.seen), sleeps) == (2, [0.25])
 
 
 def test_waits_double_up_to_eight_seconds(server: Server, sleeps: list[float]) -> None:
@@ -456,6 +529,7 @@ def test_a_batch_too_large_is_sent_in_halves(server: Server) -> None:
         (rows([1.0], [1.0], [1.0]), "index 2; each from 0 to 1"),
         ({"data": [rows([1.0])["data"][0]] * 2}, "index 0 twice"),
         ({"data": [{"index": -1, "embedding": [1.0]}]}, "index -1"),
+        ({"data": [{"index": 10**4000, "embedding": [1.0]}]}, "each from 0 to 1"),
         (rows([1.0, 2.0], [1.0]), "a vector of 1 numbers; it must have 2"),
     ],
 )
@@ -607,6 +681,14 @@ def test_no_proxy_for_this_machine(server: Server, monkeypatch: pytest.MonkeyPat
     assert local.embed(["a"]) == [vector_of("a")]
 
 
+def test_a_proxy_that_refuses(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("https_proxy", server.url.removesuffix("/v1"))
+    server.script = [sends(b"HTTP/1.1 403 " + b"no " * 9000 + b"\r\n\r\n")]
+    message = failure(HttpEmbedder("m", url="https://embed.invalid/v1", attempts=1))
+    assert "Tunnel connection failed: 403 no" in message
+    assert len(message) < 500
+
+
 @pytest.mark.parametrize("proxy", ["socks5://me:word@127.0.0.1:1", "http:word", "http://h:word"])
 def test_a_proxy_that_cannot_be_asked(monkeypatch: pytest.MonkeyPatch, proxy: str) -> None:
     monkeypatch.setenv("http_proxy", proxy)
@@ -636,6 +718,8 @@ def test_a_proxy_that_cannot_be_asked(monkeypatch: pytest.MonkeyPatch, proxy: st
         ({"url": None}, "url=None is no string"),
         ({"url": "http://me:w/ord@h"}, r"url='http://\*\*\*@h' holds"),
         ({"url": "ftp://me:word@h"}, r"url='ftp://\*\*\*@h' is not"),
+        ({"url": "http://me:a-word\n@h"}, r"url='http://\*\*\*@h' holds"),
+        ({"url": "http:/me:word@h"}, r"url='\*\*\*@h' names no host"),
         ({"url": "http://me@h", "api_key": "k"}, "exclude each other"),
         ({"api_key": "word\u20ac"}, "api_key must be text"),
         ({"api_key": "wo\nrd"}, "api_key must be text"),

@@ -24,8 +24,10 @@ from typing import Any
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tokenizer_makes import MAKES, tokenizer
 
 from spanwise import (
+    Cap,
     Chunk,
     ChunkingEngine,
     Chunks,
@@ -48,9 +50,11 @@ from spanwise import (
     chunk,
     chunk_text,
     chunk_turns,
+    clip_report,
     explain,
     fixed_with_overlap,
     highlight,
+    tokens,
     utf8_bytes,
     whole_document,
     words,
@@ -1715,6 +1719,56 @@ def test_ur_090_the_smallest_sizes_work(name: str, sizer: Any) -> None:
         check(cut(name, "# Head\n\n## Sub\n\nx y z. a b\n", cap, None, max_size=cap), cap)
 
 
+class Reader:
+    """An embedder that says what it reads of a text, and keeps what it is given."""
+
+    id, dimensions = "reader", 1
+
+    def __init__(self, ceiling: Cap | None) -> None:
+        self.ceiling = ceiling
+        self.given: list[str] = []
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        self.given += texts
+        return [[1.0] for _ in texts]
+
+
+@every
+@pytest.mark.parametrize("sizer", [words, chars, third])
+def test_ur_084_nothing_over_what_the_embedder_reads_is_sent(name: str, sizer: Any) -> None:
+    """A model cut what was beyond its window without a word; the tails were unfindable."""
+    for text in (" ".join(f"tok{i}" for i in range(400)), "# Head\n\n" + "Some prose. " * 200):
+        for limit in (16, 256):
+            embedder = Reader(Cap(limit, sizer))
+            source = Document.from_turns([Turn(text, 0)]) if name == "by_turn" else text
+            chunks = EVERY[name](1000, 0).within(embedder).split(source)
+            embedder.embed([c.embed_text for c in check(chunks, limit, sizer)])
+            assert max(map(sizer, embedder.given)) <= limit
+            assert not clip_report(chunks, embedder)
+
+
+@every
+def test_ur_084_an_unknown_embedder_reads_two_thousand_characters(name: str) -> None:
+    """Without a declared limit nothing was known, and nothing was done."""
+    embedder = Reader(None)
+    text = "Some prose that goes on. " * 400
+    source = Document.from_turns([Turn(text, 0)]) if name == "by_turn" else text
+    check(EVERY[name](9000, 0).within(embedder).split(source), 2000)
+    with pytest.raises(OptionError, match="max_size=9,000 chars is over what the embedder reads"):
+        EVERY[name](9000, 0, max_size=9000).within(embedder)
+
+
+@every
+@pytest.mark.parametrize("make", MAKES)
+def test_ur_086_control_tokens_in_a_text_are_text(name: str, make: str) -> None:
+    """Text that quotes a model's control token made the token counter raise."""
+    sizer = tokens(tokenizer(make), quiet=True)
+    text = "The marker <|endoftext|> ends a document, <|im_start|> opens a turn. [CLS] </s>"
+    for size in (12, 40):
+        found = check(cut(name, text, size, 0, sizer=sizer, max_size=size), size, sizer)
+        assert max(sizer.whole(c.embed_text) for c in found) <= size
+
+
 # --- edge input -----------------------------------------------------------------------------
 
 EDGES = [
@@ -2299,9 +2353,7 @@ LATER = {
     "UR-030": "loaders (JSON)",
     "UR-040": "loaders (HTML)",
     "UR-048": "loaders (HTML)",
-    "UR-084": "embedders",
     "UR-085": "index",
-    "UR-086": "tokenizers",
     "UR-096": "loaders (CSV)",
     "UR-097": "index",
     "UR-101": "index",

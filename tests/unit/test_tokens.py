@@ -1,0 +1,329 @@
+"""Sizes in tokens: never below the true count, read once, whatever the tokenizer hides."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hostile import hostile
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizer_makes import MAKES, minilm_json, tokenizer
+
+from spanwise import (
+    MissingExtraError,
+    OptionError,
+    TokenizerWarning,
+    by_paragraph,
+    by_text,
+    cap,
+    explain,
+    fixed_with_overlap,
+    tokens,
+)
+from spanwise.cutting import units
+from spanwise.tokenizing import Tokens
+
+PROSE = "The refund takes five to ten days, of which two are ours. Ask again after that!\n\n" * 30
+
+
+def sizer_of(make: str) -> Tokens:
+    return tokens(tokenizer(make), quiet=True)
+
+
+def counted(make: str) -> Callable[[str], int]:
+    """The count by the tokenizer's own call, without this library."""
+    made = tokenizer(make)
+    if make.endswith("_base"):
+        return lambda text: len(made.encode_ordinary(text))
+    library = pytest.importorskip("tokenizers")
+    whole = library.Tokenizer.from_str(made.to_str())
+    whole.no_truncation()
+    whole.no_padding()
+    return lambda text: len(whole.encode(text).ids)
+
+
+# --- true counts ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", MAKES)
+@given(text=hostile, data=st.data())
+def test_no_range_measures_less_than_it_is(make: str, text: str, data: st.DataObject) -> None:
+    """What is added up is never below the count of the exact string."""
+    sizer = sizer_of(make)
+    assert sizer.proved
+    measure = sizer.bind(text)
+    lo = data.draw(st.integers(0, len(text)))
+    hi = data.draw(st.integers(lo, len(text)))
+    true = sizer.whole(text[lo:hi])
+    if lo < hi:
+        assert measure.size(lo, hi) >= true
+    assert sizer(text[lo:hi]) >= true
+    for limit in (1, 3, 8, 21):
+        end = measure.fit(lo, hi, limit)
+        assert lo <= end <= hi
+        assert end == lo or sizer.whole(text[lo:end]) <= limit
+        start = measure.back(lo, hi, limit)
+        assert lo <= start <= hi
+        assert start == hi or sizer.whole(text[start:hi]) <= limit
+
+
+@pytest.mark.parametrize("make", MAKES)
+@given(data=st.data())
+def test_passages_of_prose_measure_exactly(make: str, data: st.DataObject) -> None:
+    """From ink to ink of usual text the sum is the count, specials included."""
+    sizer, count = sizer_of(make), counted(make)
+    measure = sizer.bind(PROSE)
+    words = [i for i in range(len(PROSE)) if PROSE[i - 1 : i].isspace() and PROSE[i].isalpha()]
+    lo = data.draw(st.sampled_from(words))
+    hi = min(len(PROSE), lo + data.draw(st.integers(1, 700)))
+    hi = lo + len(PROSE[lo:hi].rstrip())
+    assert measure.size(lo, hi) == sizer(PROSE[lo:hi]) == count(PROSE[lo:hi])
+
+
+@pytest.mark.parametrize("make", MAKES)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x" * 5000,
+        "漢字文章" * 900,
+        "\U0001f469\u200d\U0001f4bb" * 700,
+        "word " * 2000,
+        "a b" + " " * 3000 + "c d",
+        "\n" * 2000 + "end",
+        '{"a":[1,2,3],"b":"c"},' * 300,
+        "    indented = line\n" * 200,
+        "\U00012000\U00012001\U00012002 " * 300,
+        "\ud800 " * 200,
+        "[MASK] <|endoftext|> </s> " * 100,
+    ],
+    ids=lambda text: repr(text[:9]),
+)
+def test_no_passage_is_over_the_cap(make: str, text: str) -> None:
+    """One endless word, scripts without spaces, control tokens: all within, all slices."""
+    sizer = sizer_of(make)
+    for splitter in (
+        fixed_with_overlap(chunk_size=60, overlap=9, sizer=sizer, max_size=64),
+        by_text(max_size=cap(64, sizer)),
+    ):
+        chunks = splitter.split(text)
+        assert all(sizer.whole(each.embed_text) <= 64 for each in chunks)
+        assert all(text[each.start : each.end] == each.text for each in chunks)
+        held = sum(len(each.own_text.split()) > 0 for each in chunks)
+        assert held == len(chunks)
+
+
+def test_what_the_model_adds_is_counted() -> None:
+    """[CLS] and [SEP] are two of MiniLM's 256."""
+    sizer = sizer_of("minilm")
+    assert sizer.added == 2
+    assert sizer("house") == 3
+    assert sizer("") == sizer.whole("") == 2
+
+
+# --- what tokenizers hide -------------------------------------------------------------------
+
+
+def test_truncation_and_padding_are_off_in_a_copy_and_said(tmp_path: Path) -> None:
+    """The file that ships with MiniLM counts every text as 128 tokens."""
+    made = tokenizer("minilm")
+    before = made.to_str()
+    text = "word " * 1000
+    assert len(made.encode(text).ids) == len(made.encode("word").ids) == 128
+    (tmp_path / "tokenizer.json").write_text(minilm_json(), "utf-8")
+    for given_as in (made, tmp_path, tmp_path / "tokenizer.json", str(tmp_path)):
+        with pytest.warns(TokenizerWarning, match="truncation to 128 tokens and padding") as said:
+            sizer = tokens(given_as)
+        assert len(said) == 1
+        assert said[0].filename == __file__
+        assert sizer(text) == 1002
+        assert sizer("word") == 3
+    assert made.to_str() == before
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tokens(made, quiet=True)
+
+
+def test_a_word_given_up_on_counts_by_its_characters() -> None:
+    """300,000 characters without a space are one [UNK] for WordPiece."""
+    made, sizer = counted("minilm"), sizer_of("minilm")
+    for word in ("x" * 300_000, "x" * 101, "\U00012000" * 30):
+        assert made(word) == 3
+        assert sizer.whole(word) == len(word) + 2
+    assert sizer.whole("\uac00" * 120) > 122  # each syllable is read as two letters
+    assert sizer("x" * 100) == made("x" * 100)
+
+
+@pytest.mark.parametrize("make", MAKES)
+def test_control_tokens_count_as_plain_text(make: str) -> None:
+    """A text that quotes a control token is no error and no shorter for it."""
+    sizer = sizer_of(make)
+    text = "The marker <|endoftext|> ends a document, [MASK] hides </s> a word."
+    assert sizer(text) == sizer.whole(text)
+    assert sizer.whole("<|endoftext|>") - sizer.added > 1
+    assert sizer.whole("[MASK]") - sizer.added > 1
+
+
+# --- work -----------------------------------------------------------------------------------
+
+
+class Recorder:
+    """An encoding that keeps what it was given."""
+
+    name = "recorder"
+    _pat_str = r"\S+"
+
+    def __init__(self) -> None:
+        self.given: list[str] = []
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        self.given.append(text)
+        return [len(part) for part in text.split()]
+
+
+def test_a_text_is_read_once() -> None:
+    """Each distinct word goes through the tokenizer once; nothing goes twice."""
+    encoding = Recorder()
+    sizer = tokens(encoding)
+    assert sizer.proved
+    words = [f"word{i % 700}" for i in range(20_000)]
+    text = " ".join(words)
+    encoding.given.clear()
+    chunks = by_paragraph(chunk_size=100, overlap=10, sizer=sizer).split(text)
+    assert len(chunks) >= 200
+    assert len(encoding.given) <= 2 * 700 + len(chunks)
+    assert sum(map(len, encoding.given)) < len(text) // 5
+    encoding.given.clear()
+    by_paragraph(chunk_size=100, overlap=10, sizer=sizer).split(text + " word1")
+    assert sum(map(len, encoding.given)) < 100
+
+
+def test_a_run_without_spaces_is_given_in_bounded_pieces() -> None:
+    """A tokenizer that is slow on long words never sees one much above the cap."""
+    encoding = Recorder()
+    sizer = tokens(encoding)
+    for text in ("a" * 40_000, "漢字文章" * 10_000):
+        encoding.given.clear()
+        fixed_with_overlap(chunk_size=1, overlap=0, max_size=cap(400, len)).split(text)
+        by_text(chunk_size=400, max_size=cap(1, sizer)).split(text)
+        assert max(map(len, encoding.given)) <= 2000
+
+
+def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More distinct words than are kept give the same sizes."""
+    text = " ".join(f"w{i}" for i in range(3000))
+    whole = tokens(Recorder()).bind(text)
+    monkeypatch.setattr(units, "_REMEMBERED", 50)
+    sizer = tokens(Recorder())
+    measure = sizer.bind(text)
+    for lo, hi in ((0, len(text)), (3, 900), (1200, 9000)):
+        assert measure.size(lo, hi) == whole.size(lo, hi)
+    kept = sizer._counter
+    assert len(kept._bare) <= 50
+    assert len(kept._spaced) <= 50
+
+
+# --- every other tokenizer ------------------------------------------------------------------
+
+
+class Encodes:
+    """A tokenizer of which nothing is known but that it encodes."""
+
+    def encode(self, text: str) -> list[str]:
+        # Joins words, so counts of parts do not add up.
+        return [text[i : i + 7] for i in range(0, len(text), 7)]
+
+
+def quarter(text: str) -> int:
+    return len(text) // 4 + 1
+
+
+@pytest.mark.parametrize("given_as", [Encodes(), quarter], ids=["object", "function"])
+def test_any_other_tokenizer_is_counted_whole(given_as: Any) -> None:
+    sizer = tokens(given_as)
+    assert not sizer.proved
+    count = (lambda text: len(given_as.encode(text))) if isinstance(given_as, Encodes) else given_as
+    chunks = by_paragraph(max_size=cap(30, sizer)).split(PROSE)
+    assert max(count(each.embed_text) for each in chunks) <= 30
+    assert len({tokens(Encodes()).fingerprint, tokens(quarter).fingerprint}) == 2
+
+
+def test_a_tokenizer_whose_tokens_cross_spaces_is_not_added_up() -> None:
+    """A vocabulary that holds "of the" counts less for both words than for each."""
+    library = pytest.importorskip("tokenizers")
+    state = json.loads(tokenizer("prepend").to_str())
+    state["model"]["vocab"]["▁of▁the"] = len(state["model"]["vocab"])
+    assert not tokens(library.Tokenizer.from_str(json.dumps(state))).proved
+
+
+def test_random_merges_are_not_added_up() -> None:
+    library = pytest.importorskip("tokenizers")
+    state = json.loads(tokenizer("byte-level").to_str())
+    state["model"]["dropout"] = 0.1
+    assert not tokens(library.Tokenizer.from_str(json.dumps(state))).proved
+
+
+def test_a_fast_tokenizer_of_transformers_is_read_through() -> None:
+    class Fast:
+        backend_tokenizer = tokenizer("minilm")
+
+    assert tokens(Fast(), quiet=True)("house") == 3
+
+
+def test_names_and_fingerprints() -> None:
+    pytest.importorskip("bpe_openai")
+    named, made = tokens("cl100k_base"), sizer_of("cl100k_base")
+    assert named.fingerprint == made.fingerprint != tokens("o200k_base").fingerprint
+    assert by_text(sizer=named).fingerprint == by_text(sizer=made).fingerprint
+    assert (
+        by_text(max_size=cap(9, named)).fingerprint != by_text(max_size=cap(8, named)).fingerprint
+    )
+    assert (
+        "9 tokens of cl100k_base" in explain("word " * 40, by_text(max_size=cap(9, named)))[1].why
+    )
+
+
+@pytest.mark.parametrize(
+    ("given_as", "said"),
+    [
+        (7, "is no tokenizer"),
+        ("no/such/tokenizer.json", "neither a file nor one of cl100k_base"),
+        ("gpt2", "neither a file nor one of cl100k_base"),
+        (None, "is no tokenizer"),
+    ],
+)
+def test_what_is_no_tokenizer_is_refused(given_as: Any, said: str) -> None:
+    with pytest.raises(OptionError, match=said):
+        tokens(given_as)
+
+
+def test_a_file_that_is_no_tokenizer_is_refused(tmp_path: Path) -> None:
+    pytest.importorskip("tokenizers")
+    path = tmp_path / "tokenizer.json"
+    path.write_text('{"version": 1}')
+    with pytest.raises(OptionError, match="cannot be read"):
+        tokens(path)
+
+
+def test_a_missing_library_names_its_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "tokenizers", None)
+    monkeypatch.setitem(sys.modules, "bpe_openai", None)
+    (tmp_path / "tokenizer.json").write_text("{}")
+    with pytest.raises(MissingExtraError, match=r'pip install "spanwise\[tokenizers\]"'):
+        tokens(tmp_path)
+    with pytest.raises(MissingExtraError, match=r'pip install "spanwise\[bpe\]"'):
+        tokens("cl100k_base")
+
+
+def test_a_splitter_with_a_token_sizer_can_be_pickled() -> None:
+    splitter = by_text(chunk_size=20, overlap=0, sizer=sizer_of("minilm"))
+    again = pickle.loads(pickle.dumps(splitter))
+    assert again.split(PROSE).starts == splitter.split(PROSE).starts
