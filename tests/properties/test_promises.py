@@ -96,8 +96,9 @@ def test_size(kind: type[Strategy], data: st.DataObject) -> None:
             limit is not None
             and any(headings_before(case, start) <= body and end <= stop for start, stop in whole)
         )
-        # Headings stay with their text, be it a single word or cluster.
-        below = after_headings(case, body, end)
+        # Headings and the opening line of a fence stay with their text, be it a single word or
+        # cluster (a fence of one cluster that is larger than the size: found by the long run).
+        below = after_opening(case, after_headings(case, body, end), end)
         headed = below > body and (
             border_after(text, min(below + 1, end)) >= end
             or size(text[body:end]) < case.bound + RUNT
@@ -182,6 +183,19 @@ def after_headings(case: Case, place: int, end: int) -> int:
             while place < end and is_white(text[place]) and is_border(text, place + 1):
                 place += 1
     return place
+
+
+def after_opening(case: Case, place: int, end: int) -> int:
+    """Where the text begins under the opening line of a fence at a place."""
+    text, structure = case.document.text, case.document.outline.structure
+    fences = zip(structure.atom_starts, structure.atom_kinds, strict=True)
+    if (place, "fence") not in fences:
+        return place
+    lines = text[place:end].splitlines(keepends=True)
+    place += len(lines[0])
+    while place < end and is_white(text[place]) and is_border(text, place + 1):
+        place += 1
+    return min(place, end)
 
 
 def headings_before(case: Case, place: int) -> int:

@@ -18,6 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tokenizer_makes import minilm_json
 from typer.main import get_command
 
 import spanwise
@@ -263,6 +264,50 @@ def test_sizes_reach_the_strategy(cli: Cli) -> None:
     assert [each["start"] for each in records(out)] == expected.split(text).starts
 
 
+def test_a_cap_in_tokens_is_kept_and_proved(cli: Cli, tmp_path: Path) -> None:
+    pytest.importorskip("tokenizers")
+    model = tmp_path / "model"
+    model.mkdir()
+    (model / "tokenizer.json").write_text(minilm_json(), "utf-8")
+    status, out, err = cli("chunk", HANDBOOK, "--tokenizer", model, "--max-size", 40)
+    sizer = spanwise.tokens(model, quiet=True)
+    assert status == 0
+    assert max(sizer.whole(each["text"]) for each in records(out)) <= 40
+    said = [line for line in err.splitlines() if line]
+    assert said[0].startswith("the tokenizer has truncation to 128 tokens and padding")
+    assert re.search(r"none of \d+ passages is clipped: the longest measures \d+ of 40 tokens", err)
+    status, out, err = cli(
+        *("chunk", HANDBOOK, "--tokenizer", model, "--sizer", "tokens"),
+        *("--by", "text", "--chunk-size", 30, "--overlap", 0),
+    )
+    assert status == 0
+    assert 25 < max(sizer.whole(each["text"]) for each in records(out)) <= 30
+    status, out, err = cli("explain", HANDBOOK, "--tokenizer", model, "--max-size", 40)
+    assert status == 0
+    assert any(each["gave_way"] for each in records(out))
+
+
+def test_fit_holds_to_what_an_embedder_reads(cli: Cli, tmp_path: Path) -> None:
+    long = tmp_path / "long.txt"
+    long.write_text("word " * 3000)
+    server = "http://127.0.0.1:9/v1#text-embedding-3-small"  # never called
+    status, out, err = cli("chunk", long, "--by", "whole", "--fit", server)
+    assert status == 0
+    assert len(records(out)) == 2
+    assert "of 8,191 utf8_bytes (as the embedder says)" in err
+    unknown = "http://127.0.0.1:9/v1#no-such-model"
+    status, out, err = cli("chunk", long, "--by", "whole", "--fit", unknown)
+    assert len(records(out)) == 8
+    assert "of 2,000 chars (taken for an embedder of which nothing is known)" in err
+
+
+def test_fit_wordllama(cli: Cli) -> None:
+    pytest.importorskip("wordllama")
+    status, _, err = cli("chunk", ROOT / "docs" / "samples", "--fit", "wordllama")
+    assert status == 0
+    assert "wordllama: none of 12 passages is clipped" in err
+
+
 def test_a_separator_alone_means_records(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(b"one\n--\ntwo")
     _, out, _ = cli(
@@ -294,7 +339,18 @@ def test_a_separator_alone_means_records(cli: Cli, tmp_path: Path) -> None:
         (["chunk", HANDBOOK, "--separator", ""], "separator='' is no string of one character"),
         (["chunk", HANDBOOK, "--max-level", "7"], "max_level=7 is above 6"),
         (["chunk", HANDBOOK, "--format", "xml"], "--format"),
-        (["chunk", HANDBOOK, "--sizer", "tokens"], "--sizer"),
+        (["chunk", HANDBOOK, "--sizer", "tokens"], "--sizer tokens needs --tokenizer"),
+        (["chunk", HANDBOOK, "--tokenizer", "cl100k_base"], "has no effect without --max-size"),
+        (["chunk", HANDBOOK, "--tokenizer", "gpt-9", "--max-size", "9"], "neither a file nor one"),
+        (
+            ["chunk", HANDBOOK, "--tokenizer", "cl100k_base", "--max-size", "0"],
+            "max_size=0 is below 1",
+        ),
+        (["chunk", HANDBOOK, "--fit", "glove"], "embedder='glove' is not known; give one of"),
+        (
+            ["chunk", HANDBOOK, "--fit", "openai:text-embedding-3-small", "--max-size", "9"],
+            "max_size=9 chars is in another unit than what the embedder reads, 8,191 utf8_bytes",
+        ),
         (["chunk", HANDBOOK, "--encoding", "utf-99"], "encoding='utf-99' is no text encoding"),
         (["explain", HANDBOOK, "--by", "whole", "--min-size", "1"], "--min-size has no effect"),
         (["explain"], "Missing argument"),

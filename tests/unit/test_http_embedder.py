@@ -321,7 +321,7 @@ def test_the_key_of_the_environment_goes_to_its_own_server_alone(
     assert (OPENAI_ALONE in message) != is_sent
     failure(HttpEmbedder("m", url=url, api_key="own"))
     assert server.headers[1]["Authorization"] == "Bearer own"
-    assert "no key was sent by api_key" in failure(HttpEmbedder("m", url=url, api_key=" "))
+    assert "no key was sent, as api_key is empty" in failure(HttpEmbedder("m", url=url, api_key=" "))
     assert "Authorization" not in server.headers[2]
 
 
@@ -720,6 +720,7 @@ def test_a_proxy_that_cannot_be_asked(monkeypatch: pytest.MonkeyPatch, proxy: st
         ({"url": "ftp://me:word@h"}, r"url='ftp://\*\*\*@h' is not"),
         ({"url": "http://me:a-word\n@h"}, r"url='http://\*\*\*@h' holds"),
         ({"url": "http:/me:word@h"}, r"url='\*\*\*@h' names no host"),
+        ({"url": "http://h/v1?key=word"}, r"url='http://h/v1\?\*\*\*' holds a query"),
         ({"url": "http://me@h", "api_key": "k"}, "exclude each other"),
         ({"api_key": "word\u20ac"}, "api_key must be text"),
         ({"api_key": "wo\nrd"}, "api_key must be text"),

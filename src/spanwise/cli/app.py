@@ -190,9 +190,12 @@ def chunk(
 
             def cut(source: Source = source) -> Chunks:
                 document = source.load(encoding)
-                chunks = choose(document).split(document)
+                splitter = choose(document)
+                chunks = splitter.split(document)
                 if embedder is not None:
                     proofs.append(spanwise.clip_report(chunks, embedder))
+                elif tokenizer and splitter.limit is not None:
+                    proofs.append(spanwise.clip_report(chunks, ceiling=splitter.limit))
                 return chunks
 
             with working.cutting(source.name):
@@ -207,7 +210,7 @@ def chunk(
             working.finished(size)
     sys.stdout.flush()
     if proofs:
-        screen.tell(f"{fit}: {spanwise.ClipReport.of_all(proofs)}", "dim")
+        screen.tell(f"{fit or tokenizer}: {spanwise.ClipReport.of_all(proofs)}", "dim")
     _sum_up(screen, done, passages, failures)
 
 

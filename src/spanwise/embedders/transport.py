@@ -59,8 +59,8 @@ _SIZE_WORDS = re.compile(
 )
 _SECONDS = re.compile(r"[0-9]+(\.[0-9]*)?")
 _NOT_IN_URLS = re.compile(r"[^!-~]")
-# What stands before the host; white space in it is a fault, and no reason to show it.
-_NAME_IN_URL = re.compile(r"^([a-z]+://)?.*@", re.IGNORECASE | re.DOTALL)
+# Where a url may hold a secret; white space in it is a fault, and no reason to show it.
+_SECRET_IN_URL = re.compile(r"(?is)^([a-z]+://)?.*(?=@)|(?<=\?).+")
 
 
 class TooLargeError(Exception):
@@ -123,10 +123,8 @@ class Server:
         # A key read from a file ends with a line feed.
         if self.api_key is not None:
             key = self.api_key.strip()
-            return (
-                key,
-                f"{'the key is from' if key else 'no key was sent by'} api_key; pass a valid one",
-            )
+            said = "the key is from api_key" if key else "no key was sent, as api_key is empty"
+            return key, f"{said}; pass a valid one"
         base = os.environ.get(_KEY_URL, "").strip().rstrip("/")
         if urlsplit(self.url).hostname != _KEY_HOST and base.lower() != self.url.lower():
             return "", (
@@ -294,7 +292,7 @@ def _split(url: object) -> SplitResult:
         elif "?" in url or "#" in url:
             fault = "holds a query or a fragment"
     if fault:
-        masked = _NAME_IN_URL.sub(r"\1***@", url)
+        masked = _SECRET_IN_URL.sub(lambda found: f"{found[1] or ''}***", url)
         raise OptionError(f"url={shown(masked)} {fault}; {way_out}")
     return parts
 
