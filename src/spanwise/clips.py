@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from spanwise.chunks import Chunk
 from spanwise.cutting.caps import Cap
 from spanwise.embedders.base import ceiling_of
-from spanwise.errors import CeilingWarning
+from spanwise.errors import CeilingWarning, OptionError, shown
 
 __all__ = ["ClipReport", "clip_report"]
 
@@ -58,10 +58,11 @@ class ClipReport:
                 f"none of {self.total:,} passages is clipped: the longest measures "
                 f"{self.largest:,} of {self.ceiling} ({said})"
             )
+        how = "embedder, ceiling=..." if self.origin == "given" else "embedder"
         return (
             f"{self.count:,} of {self.total:,} passages are longer than {self.ceiling} ({said}), "
             f"the longest {self.largest:,}: what is beyond would not be read; cut with "
-            "splitter.within(embedder), or choose an embedder that reads more"
+            f"splitter.within({how}), or choose an embedder that reads more"
         )
 
 
@@ -80,6 +81,8 @@ def clip_report(
     >>> print(clip_report(["short", "a longer one"], ceiling=12))
     none of 2 passages is clipped: the longest measures 12 of 12 chars (as the caller says)
     """
+    if isinstance(passages, str | Chunk):
+        raise OptionError(f"passages={shown(passages)} is one passage; pass [passage] for one")
     cap, origin = ceiling_of(embedder, ceiling)
     # A token sizer also counts without what it counted before.
     size = getattr(cap.sizer, "whole", cap.sizer)
@@ -88,8 +91,12 @@ def clip_report(
     for passage in passages:
         if isinstance(passage, str):
             name, shipped = str(total), passage
-        else:
+        elif isinstance(passage, Chunk):
             name, shipped = passage.id, passage.embed_text
+        else:
+            raise OptionError(
+                f"passages[{total}]={shown(passage)} is neither a chunk nor a string; pass its text"
+            )
         measured = size(shipped)
         largest = max(largest, measured)
         if measured > cap.limit:

@@ -18,6 +18,8 @@ def checked_vectors(
     ``dimensions`` is the length they must have, 0 for any. Raises `EmbedderError`.
     """
     try:
+        if isinstance(answer, str | bytes):
+            raise TypeError
         vectors = [[float(number) for number in vector] for vector in answer]  # type: ignore[attr-defined]
     except (TypeError, ValueError, OverflowError) as error:
         raise EmbedderError(

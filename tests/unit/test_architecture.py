@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import subprocess
 import sys
 from importlib.metadata import version
@@ -114,3 +115,12 @@ def test_modules_stay_short() -> None:
     for path in MODULES:
         if path.stem != "grapheme_table":
             assert len(path.read_text().splitlines()) <= 600, path.name
+
+
+def test_every_embedder_is_found_where_it_is_asked_for() -> None:
+    embedders = importlib.import_module("spanwise.embedders")
+    assert embedders.__all__ == sorted(embedders.__all__)
+    for name in embedders.__all__:
+        assert getattr(embedders, name)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = embedders.nothing

@@ -160,7 +160,8 @@ def test_the_order_of_truth() -> None:
     assert by_text().within(reads, ceiling=70).max_size == cap(70)
     assert by_text().within(reads, ceiling=cap(9, words)).max_size == cap(9, words)
     assert by_text().within(Reader(None)).max_size == cap(2000)
-    assert by_text().within(object()).max_size == cap(2000)
+    assert by_text().within(None).max_size == cap(2000)
+    assert by_text().within(lambda texts: [[1.0] for _ in texts]).max_size == cap(2000)
 
 
 def test_a_smaller_cap_stays_and_a_larger_one_is_refused() -> None:
@@ -176,6 +177,13 @@ def test_a_ceiling_is_a_whole_number(ceiling: Any) -> None:
     """A ceiling of a half became 0 and every passage was said to be clipped."""
     with pytest.raises(OptionError, match="ceiling="):
         by_text().within(None, ceiling=ceiling)
+
+
+@pytest.mark.parametrize("embedder", ["wordllama", 7, object()])
+def test_what_is_no_embedder_is_refused(embedder: Any) -> None:
+    """A name passed for the embedder silently meant 2,000 characters."""
+    with pytest.raises(OptionError, match="is no embedder"):
+        by_text().within(embedder)
 
 
 def test_a_ceiling_that_is_no_cap_is_refused() -> None:

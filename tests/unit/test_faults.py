@@ -153,7 +153,7 @@ def test_spans_that_are_no_ranges_are_named(spans: Any) -> None:
         Chunks.from_spans(Document(text="abc"), spans)
 
 
-@pytest.mark.parametrize("answer", [None, [[1.0]], [[1.0], [1.0, 2.0]], [[float("nan")]] * 2])
+@pytest.mark.parametrize("answer", [None, "12", [[1.0]], [[1.0], [1.0, 2.0]], [[float("nan")]] * 2])
 def test_what_an_embedder_answers_is_checked(answer: Any) -> None:
     with pytest.raises(EmbedderError, match="embed answered"):
         by_similarity(lambda texts: answer).split("One. Two.")

@@ -321,7 +321,9 @@ def test_the_key_of_the_environment_goes_to_its_own_server_alone(
     assert (OPENAI_ALONE in message) != is_sent
     failure(HttpEmbedder("m", url=url, api_key="own"))
     assert server.headers[1]["Authorization"] == "Bearer own"
-    assert "no key was sent, as api_key is empty" in failure(HttpEmbedder("m", url=url, api_key=" "))
+    assert "no key was sent, as api_key is empty" in failure(
+        HttpEmbedder("m", url=url, api_key=" ")
+    )
     assert "Authorization" not in server.headers[2]
 
 

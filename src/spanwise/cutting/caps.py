@@ -112,6 +112,12 @@ class Capped:
                 return start
         return within
 
+    def holds(self, lo: int, hi: int, limit: int) -> bool:
+        """Whether ``[lo, hi)`` is at most ``limit`` and within the cap."""
+        if self.cap is self.inner:
+            return fits(self.inner, lo, hi, min(limit, self.most - self.kept))
+        return fits(self.cap, lo, hi, self.most - self.kept) and fits(self.inner, lo, hi, limit)
+
     def leave(self, room: int) -> None:
         """Leave room in the cap for what stands beside the next passages."""
         self.kept = max(self.spare, room)

@@ -79,9 +79,11 @@ def bind(sizer: Sizer, text: str) -> Measure:
 def fits(measure: Measure, lo: int, hi: int, limit: int) -> bool:
     """Whether ``[lo, hi)`` was measured to be at most ``limit``.
 
-    A range that is much too large is never measured whole.
+    A range that is much too large is never measured whole. A measure that can answer
+    without looking for the furthest end has a method of its own, ``holds``.
     """
-    return measure.fit(lo, hi, limit) == hi
+    holds = getattr(measure, "holds", None)
+    return bool(holds(lo, hi, limit)) if holds else measure.fit(lo, hi, limit) == hi
 
 
 def exceeds(measure: Measure, lo: int, hi: int, size: int, times: int) -> bool:
@@ -105,6 +107,10 @@ class Chars:
     def fit(self, lo: int, hi: int, limit: int) -> int:
         """The furthest end found to hold at most ``limit``, or ``lo``."""
         return min(hi, lo + limit)
+
+    def holds(self, lo: int, hi: int, limit: int) -> bool:
+        """Whether ``[lo, hi)`` is at most ``limit``."""
+        return hi - lo <= limit
 
     def back(self, lo: int, hi: int, limit: int) -> int:
         """The earliest start found to hold at most ``limit``, or ``hi``."""

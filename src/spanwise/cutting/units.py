@@ -176,12 +176,12 @@ class UnitMeasure:
         i = bisect_right(starts, lo)
         j = bisect_left(starts, hi) - 1  # the last block that begins before the end
         if i > j:
-            return hi if self._holds(lo, hi, limit) else self._further(lo, lo, hi, limit)
+            return hi if self.holds(lo, hi, limit) else self._further(lo, lo, hi, limit)
         room = sums[i] + limit - self._head(lo, i)
-        if room >= sums[j] and self._holds(lo, hi, limit):
+        if room >= sums[j] and self.holds(lo, hi, limit):
             return hi
         j = min(j, bisect_right(sums, room) - 1)
-        while j >= i and not self._holds(lo, starts[j], limit):
+        while j >= i and not self.holds(lo, starts[j], limit):
             j = i + (j - i) * 3 // 4 if j > i else j - 1
         if j < i:
             return self._further(lo, lo, starts[i], limit)
@@ -203,23 +203,23 @@ class UnitMeasure:
             step = _furthest(
                 end - reached, lambda k: counter.opening(text[reached : reached + k]) <= room
             )
-            return reached + step if self._holds(lo, reached + step, limit) else reached
+            return reached + step if self.holds(lo, reached + step, limit) else reached
         places = [found.start() for found in _BORDER.finditer(text, lo + 1, end)]
-        step = _furthest(len(places), lambda k: self._holds(lo, places[k - 1], limit))
+        step = _furthest(len(places), lambda k: self.holds(lo, places[k - 1], limit))
         if step:
             return places[step - 1]
         edge = places[0] if places else end
-        return lo + _furthest(edge - lo, lambda reach: self._holds(lo, lo + reach, limit))
+        return lo + _furthest(edge - lo, lambda reach: self.holds(lo, lo + reach, limit))
 
     def back(self, lo: int, hi: int, limit: int) -> int:
         """The earliest start found to hold at most ``limit``, or ``hi``."""
-        if self._holds(lo, hi, limit):
+        if self.holds(lo, hi, limit):
             return lo
         starts, sums, text, counter = self._starts, self._sums, self._text, self._counter
         j = bisect_left(starts, hi) - 1
         over = sums[j] + self._sum(starts[j], hi) - limit
         i = max(bisect_left(sums, max(0, over)), bisect_left(starts, lo))
-        while i <= j and not self._holds(starts[i] + (text[starts[i]] == " "), hi, limit):
+        while i <= j and not self.holds(starts[i] + (text[starts[i]] == " "), hi, limit):
             i += 1 + (j - i) // 4
         reached = starts[i] + (text[starts[i]] == " ") if i <= j else hi
         edge = max(lo, starts[min(i, j + 1) - 1]) if i else lo
@@ -228,18 +228,18 @@ class UnitMeasure:
             step = _furthest(
                 reached - edge, lambda k: counter.opening(text[reached - k : reached]) <= room
             )
-            return reached - step if self._holds(reached - step, hi, limit) else reached
+            return reached - step if self.holds(reached - step, hi, limit) else reached
         places = [found.end() for found in _BORDER.finditer(text, edge, reached)]
-        step = _furthest(len(places), lambda k: self._holds(places[-k], hi, limit))
+        step = _furthest(len(places), lambda k: self.holds(places[-k], hi, limit))
         if step:
             return places[-step]
         if reached < hi:
             return reached
         edge = places[-1] if places else edge
-        return hi - _furthest(hi - edge, lambda reach: self._holds(hi - reach, hi, limit))
+        return hi - _furthest(hi - edge, lambda reach: self.holds(hi - reach, hi, limit))
 
-    def _holds(self, lo: int, hi: int, limit: int) -> bool:
-        """Whether a range is counted to be at most the limit; cheap when it is far above."""
+    def holds(self, lo: int, hi: int, limit: int) -> bool:
+        """Whether a range is counted to be at most ``limit``; cheap when it is far above."""
         if lo >= hi:
             return True
         if not self._is_soft(lo, hi):

@@ -54,7 +54,13 @@ def ceiling_of(embedder: object, given: Cap | int | None = None) -> tuple[Cap, s
                 "embedder reads in characters, or cap(limit, sizer) in another unit"
             )
         return Cap(given), "given"
+    known = embedder is None or callable(embedder) or hasattr(embedder, "embed")
     own = getattr(embedder, "ceiling", None)
+    if own is None and not known:
+        raise OptionError(
+            f"embedder={shown(embedder)} is no embedder; pass an object with embed and ceiling, "
+            "such as those of spanwise.embedders"
+        )
     if own is None:
         return _UNKNOWN, "default"
     if not isinstance(own, Cap):

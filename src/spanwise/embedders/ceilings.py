@@ -127,7 +127,7 @@ def _between(probe: _Probe, read: int, cut: int) -> int:
             read = middle
         else:
             cut = middle
-    return min(probe.size(read) + 1, probe.size(cut)) if read else probe.size(cut)
+    return min(probe.size(read) + 1, probe.size(cut))
 
 
 class _Probe:

@@ -104,10 +104,11 @@ class FunctionEmbedder:
 
     def _ask(self, texts: list[str]) -> Vectors:
         """What the function answers, checked."""
+        count = len(texts)  # asked before: the function may take texts off its list
         answer = self._function(texts)
         vectors: Any = answer
-        if not _is_sound_table(answer, len(texts), self._dimensions):
-            vectors = checked_vectors(answer, len(texts), self._dimensions, name=self._id)
+        if not _is_sound_table(answer, count, self._dimensions):
+            vectors = checked_vectors(answer, count, self._dimensions, name=self._id)
         if len(vectors[0]) == 0:
             raise EmbedderError(
                 f"{self._id} answered vectors of no numbers; it must answer at least one a vector"

@@ -185,9 +185,10 @@ class HttpEmbedder:
                     f'"embedding" of finite numbers; {PROTOCOL}, and that the model embeds'
                 )
             if index in found or not 0 <= index < count:
+                again = " twice" if index in found else ""
                 raise call.error(
-                    f"answered index {shown(index)}{' twice' if index in found else ''}; each from 0 to "
-                    f"{count - 1} must come once; try batch_size=1, or report it to its makers"
+                    f"answered index {shown(index)}{again}; each from 0 to {count - 1} must come "
+                    "once; try batch_size=1, or report it to its makers"
                 )
             found[index] = vector
         if len(found) != count:

@@ -173,7 +173,7 @@ class OnnxEmbedder:
                 f"{self._id}: the graph failed on {len(rows)} texts of up to {longest} tokens "
                 f"({shown(str(fault))}); lower max_tokens if it reads fewer"
             ) from fault
-        if answer.ndim == 3 and self._pooling == "mean":
+        if answer.shape[:2] == mask.shape and answer.ndim == 3 and self._pooling == "mean":
             kept = numpy.where(mask[:, :, None] > 0, answer, 0)
             answer = kept.sum(axis=1, dtype=numpy.float32) / mask.sum(axis=1, keepdims=True)
         elif answer.ndim == 3 and self._pooling == "cls":
@@ -228,6 +228,11 @@ def _output(session: Any, folder: OnnxFolder, pooling: str | None) -> tuple[str,
     found = {each.name: len(each.shape or ()) for each in session.get_outputs()}
     by_token = [name for name, axes in found.items() if axes == 3]
     if pooling is None and (_SENTENCE in found or not by_token):
+        if _SENTENCE not in found and len(found) > 1:
+            raise EmbedderError(
+                f"{folder.graph}: the graph answers {', '.join(found)}; one of several must be "
+                f"named {_SENTENCE}, or hold a vector a token; export with that name"
+            )
         return (_SENTENCE if _SENTENCE in found else next(iter(found))), "own"
     if not by_token:
         raise OptionError(

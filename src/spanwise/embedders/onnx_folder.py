@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -18,19 +19,28 @@ _GRAPHS = ("model.onnx", "onnx/model.onnx")
 # A model_max_length from here on is the library's way to say "not set".
 _UNSET = 1_000_000
 
+# How a graph names a file that holds weights: the key, the length of the name, the name.
+_WEIGHTS = re.compile(rb"location\x12([\x01-\x7f])")
+
 # These number their positions from the padding token on, so the first ones of the table are lost.
 _POSITIONS_AFTER_PADDING = frozenset(
     [
         "camembert",
         "data2vec-text",
+        "ibert",
         "longformer",
+        "luke",
         "mpnet",
         "roberta",
+        "roberta-prelayernorm",
         "xlm-roberta",
         "xlm-roberta-xl",
         "xmod",
     ]
 )
+
+# What they take when config.json does not say.
+_ROBERTA_PADDING = 1
 
 # The parts of a sentence-transformers model that the embedder itself stands in for.
 _PARTS = frozenset(("Transformer", "Pooling", "Normalize"))
@@ -71,10 +81,12 @@ class OnnxFolder:
 
     @property
     def digest(self) -> str:
-        """A hash of graph, weights beside it and tokenizer. Cost: reads them once."""
-        found = blake2b(digest_size=6)
-        weights = sorted(self.graph.parent.glob(f"{self.graph.name}[._]*"))
-        for path in (self.graph, *weights, self.tokenizer):
+        """A hash of the graph, the files of weights it names and the tokenizer, each read once."""
+        graph = self.graph.read_bytes()
+        found = blake2b(graph, digest_size=6)
+        names = {graph[each.end() : each.end() + each[1][0]] for each in _WEIGHTS.finditer(graph)}
+        weights = [self.graph.parent / os.fsdecode(name) for name in sorted(names)]
+        for path in (*(each for each in weights if each.is_file()), self.tokenizer):
             with path.open("rb") as file:
                 while block := file.read(1 << 20):
                     found.update(block)
@@ -85,7 +97,8 @@ class OnnxFolder:
         """How many positions the model has by config.json, None when it does not say."""
         most = _whole(self.config.get("max_position_embeddings"))
         if most and self.config.get("model_type") in _POSITIONS_AFTER_PADDING:
-            most -= (_whole(self.config.get("pad_token_id")) or 0) + 1
+            padding = self.config.get("pad_token_id")
+            most -= (padding if isinstance(padding, int) else _ROBERTA_PADDING) + 1
         return most
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from spanwise.embedders.base import Embedder
@@ -48,6 +49,8 @@ def find_embedder(name: str) -> Embedder:
     for prefix, maker in _MAKERS:
         if kind == prefix and rest:
             return maker(rest)
+    masked = re.sub("(?s)//.*@", "//***@", name)
     raise OptionError(
-        f"embedder={shown(name)} is not known; give one of " + ", ".join(form for form, _ in FORMS)
+        f"embedder={shown(masked)} is not known; give one of "
+        + ", ".join(form for form, _ in FORMS)
     )

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from hashlib import blake2b
 from math import isfinite
-from pathlib import PurePath
+from pathlib import Path
 from typing import Any
 
 from spanwise.cutting.caps import Cap
@@ -31,8 +31,8 @@ class SentenceTransformerEmbedder:
 
     - ``model``: a ``SentenceTransformer``; or what one is made of, a local folder or
       the name of a model that was downloaded before: nothing is ever fetched.
-    - ``id``: unset, the name of the model, a hash of its weights and its ceiling.
-      Cost: reads the weights once when it is asked for.
+    - ``id``: unset, the name of the model, a hash of its weights and settings, and its
+      ceiling. Cost: reads the weights once when it is asked for.
     - ``batch_size``: the most texts a run.
 
     The model decides about pooling, scaling and its default prompt; the tokens of
@@ -70,10 +70,11 @@ class SentenceTransformerEmbedder:
 
     @property
     def id(self) -> str:
-        """The name given; else the model's, a hash of its weights, and its ceiling."""
+        """The name given; else the model's, a hash of weights and settings, and its ceiling."""
         if self._id is None:
-            name = PurePath(self._name or _name_of(self._model))
-            label = name.name if name.is_absolute() or name.parts[:1] == ("..",) else str(name)
+            name = self._name or _name_of(self._model)
+            path = Path(name)
+            label = path.resolve().name if path.is_absolute() or path.is_dir() else name
             limit = f"/{self._ceiling.limit}" if self._ceiling else ""
             self._id = f"sentence-transformers/{label}@{_digest(self._model)}{limit}"
         return self._id
@@ -143,10 +144,14 @@ def _ceiling(model: Any) -> Cap | None:
     if limit is None or not hasattr(tokenizer, "encode_batch"):
         return None
     sizer = tokens(tokenizer, quiet=True)
-    prompt = (getattr(model, "prompts", None) or {}).get(
-        getattr(model, "default_prompt_name", None) or "", ""
-    )
+    prompt = _prompt(model)
     return Cap(int(limit) - (sizer(prompt) - sizer.added if prompt else 0), sizer)
+
+
+def _prompt(model: Any) -> str:
+    """What the model puts before each text."""
+    prompts = getattr(model, "prompts", None) or {}
+    return str(prompts.get(getattr(model, "default_prompt_name", None) or "", ""))
 
 
 def _name_of(model: Any) -> str:
@@ -156,11 +161,19 @@ def _name_of(model: Any) -> str:
 
 
 def _digest(model: Any) -> str:
-    """A hash of the names and numbers of all weights."""
+    """A hash of the names and numbers of all weights, and of what else decides vectors."""
     bytes_of = require_extra("torch", _EXTRA, _WHAT).uint8
-    found = blake2b(digest_size=6)
+    parts = [type(each).__name__ + _pooling(each) for each in model]
+    settings = (parts, _prompt(model), getattr(model, "truncate_dim", None))
+    found = blake2b(repr(settings).encode("utf-8", "surrogatepass"), digest_size=6)
     for name, weights in sorted(model.state_dict().items()):
         found.update(f"{name}{tuple(weights.shape)}{weights.dtype}".encode())
         plain = weights.detach().cpu().contiguous().flatten()
         found.update(plain.view(bytes_of).numpy().data)
     return found.hexdigest()
+
+
+def _pooling(part: Any) -> str:
+    """How a part makes one vector of many; older versions of the library say it by a method."""
+    say = getattr(part, "get_pooling_mode_str", None)
+    return str(say() if say else getattr(part, "pooling_mode", ""))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from spanwise.errors import OptionError, shown
 
@@ -15,9 +15,11 @@ _SURROGATES = re.compile("[\ud800-\udfff]").search
 
 def checked_texts(texts: Sequence[str]) -> list[str]:
     """The texts as a list; a bare string, which is a sequence too, is an `OptionError`."""
-    if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
+    # Read once: an iterator would be empty the second time.
+    found = list(texts) if isinstance(texts, Iterable) and not isinstance(texts, str) else [None]
+    if not all(isinstance(text, str) for text in found):
         raise OptionError(f"texts={shown(texts)} is no list of strings; pass [text] for one text")
-    return list(texts)
+    return found  # type: ignore[return-value]  # checked one by one
 
 
 def inked(texts: Sequence[str]) -> list[int]:

@@ -91,7 +91,10 @@ class WordLlamaEmbedder:
         )
         for i, found in zip(places, encoded, strict=True):
             if found.ids:
-                out[i] = self._table[found.ids].mean(axis=0)
+                # Each token once, in double precision: a long text needs no more room, and its
+                # mean does not drift.
+                ids, counts = numpy.unique(found.ids, return_counts=True)
+                out[i] = (self._table[ids] * counts[:, None]).sum(axis=0) / len(found.ids)
         if self._normalize:
             lengths = numpy.linalg.norm(out, axis=1, keepdims=True)
             numpy.divide(out, lengths, out=out, where=lengths > 0)
@@ -120,14 +123,18 @@ def _files() -> tuple[Path, Path]:
 
 def _table(path: Path, numpy: Any) -> Any:
     """The one matrix of a safetensors file: a length, a header in JSON, then the numbers."""
-    with path.open("rb") as file:
-        header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
-        begin = file.tell()
-    entry = header.get("embedding.weight", {})
-    if entry.get("dtype") != "F16" or len(entry["shape"]) != 2:
+    try:
+        with path.open("rb") as file:
+            header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+            begin = file.tell()
+        entry = header["embedding.weight"]
+        if entry["dtype"] != "F16" or len(entry["shape"]) != 2:
+            raise ValueError(entry)
+        at = begin + entry["data_offsets"][0]
+        return numpy.memmap(path, dtype="<f2", mode="r", offset=at, shape=tuple(entry["shape"]))
+    except (ValueError, KeyError) as fault:
         raise EmbedderError(
-            f"wordllama: {path.name} holds {shown(entry)} where a table of half-precision numbers "
-            'must be; pip install --force-reinstall "wordllama==0.4.0.post1"'
-        )
-    at = begin + entry["data_offsets"][0]
-    return numpy.memmap(path, dtype="<f2", mode="r", offset=at, shape=tuple(entry["shape"]))
+            f"wordllama: {path.name} is damaged or of another make ({shown(str(fault))}); it must "
+            "hold a table of half-precision numbers; "
+            'pip install --force-reinstall "wordllama==0.4.0.post1"'
+        ) from fault
