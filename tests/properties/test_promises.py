@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 import warnings
 
 from hostile import hostile
@@ -33,7 +34,7 @@ def atoms(case: Case) -> list[tuple[int, int]]:
     text, structure = case.document.text, case.document.outline.structure
     name = case.splitter.name
     found = [
-        (start, start + len(text[start:end].rstrip()))
+        (end - len(text[start:end].lstrip()), start + len(text[start:end].rstrip()))
         for start, end in zip(structure.atom_starts, structure.atom_ends, strict=True)
     ]
     if name == "by_record":
@@ -186,15 +187,16 @@ def after_headings(case: Case, place: int, end: int) -> int:
 
 
 def after_opening(case: Case, place: int, end: int) -> int:
-    """Where the text begins under the opening line of a fence at a place."""
+    """Where the text begins under the opening line of a fence that a place is in."""
     text, structure = case.document.text, case.document.outline.structure
-    fences = zip(structure.atom_starts, structure.atom_kinds, strict=True)
-    if (place, "fence") not in fences:
-        return place
-    lines = text[place:end].splitlines(keepends=True)
-    place += len(lines[0])
-    while place < end and is_white(text[place]) and is_border(text, place + 1):
-        place += 1
+    for start, stop, kind in zip(
+        structure.atom_starts, structure.atom_ends, structure.atom_kinds, strict=True
+    ):
+        opened = start + len(re.split(r"\r\n?|\n", text[start:stop], maxsplit=1)[0])
+        if kind == "fence" and start <= place < opened:
+            place = opened
+            while place < end and is_white(text[place]) and is_border(text, place + 1):
+                place += 1
     return min(place, end)
 
 
