@@ -16,7 +16,7 @@ from typing import Any
 from unicodedata import normalize
 
 from spanwise.cutting.sizers import Counted, Measure
-from spanwise.cutting.units import UnitCounter, UnitMeasure
+from spanwise.cutting.units import UnitCounter, UnitMeasure, WordCounter
 from spanwise.errors import OptionError, TokenizerWarning, shown
 from spanwise.extras import require_extra
 
@@ -41,6 +41,10 @@ _PROBES = (
     ("naïve", "🤖"),
 )
 
+# White space of several kinds, and line ends, between the same strings.
+_WHITE = (" ", "\n", "\r\n", " \t\n\n  ")
+_LINE_ENDS = ("\n", "\n\n", "\r\n", "\n\n\n", " \n", "\n \n")
+
 # Parts of a tokenizer.json whose result for a unit does not depend on what stands beyond a space.
 _LOCAL_NORMALIZERS = frozenset(
     [
@@ -54,14 +58,16 @@ _LOCAL_SPLITTERS = frozenset(
         *("Split", "Punctuation", "Digits", "UnicodeScripts"),
     ]
 )
+# These never look across white space of any kind.
+_WORD_SPLITTERS = frozenset(("BertPreTokenizer", "Whitespace", "WhitespaceSplit"))
 _LOCAL_MODELS = frozenset(("BPE", "WordPiece", "Unigram", "WordLevel"))
 
 # A token that holds a space between two characters would join what is counted apart.
 _SPACES = "▁Ġ "
 _JOINS = re.compile(rf"[^{_SPACES}\s][{_SPACES}][^{_SPACES}\s]").search
+# One that goes on behind a line end forbids to count lines apart.
+_JOINS_LINES = re.compile(rf"[\nĊ][^{_SPACES}\sĊ]").search
 
-# Below so many texts one call each is quicker than a call for all.
-_FEW = 4
 _PLAIN = {"add_special_tokens": False}
 
 _SURROGATES = re.compile("[\ud800-\udfff]").search
@@ -81,16 +87,15 @@ class Tokens:
     def __init__(
         self,
         source: object,
-        count_all: CountAll,
+        counter: UnitCounter | WordCounter,
         *,
-        added: int,
-        before: str | None,
+        proved: bool,
         name: str,
         fingerprint: str,
     ) -> None:
         self._source = source
-        self._counter = UnitCounter(_readable(count_all), before or "", added)
-        self.proved = before is not None
+        self._counter = counter
+        self.proved = proved
         self.unit = f"tokens of {name}"
         self.fingerprint = fingerprint
 
@@ -199,14 +204,13 @@ def _hugging_face(tokenizer: Any, quiet: bool) -> Tokens:
     encode_batch = getattr(copy, "encode_batch_fast", copy.encode_batch)
 
     def count_all(texts: list[str]) -> list[int]:
-        # The fast way knows no places, which only a word given up on needs.
-        few = len(texts) < _FEW
-        found = [encode(text) for text in texts] if few else encode_batch(texts, **_PLAIN)
+        found = encode_batch(texts, **_PLAIN)
         counts = [len(each.ids) for each in found]
         if unknown_id is not None:
             for i, each in enumerate(found):
                 if unknown_id in each.ids:
-                    counts[i] += hidden(texts[i], each if few else encode(texts[i]))
+                    # The fast way knows no places, which only a word given up on needs.
+                    counts[i] += hidden(texts[i], encode(texts[i]))
         return counts
 
     def encode(text: str) -> Any:
@@ -223,13 +227,20 @@ def _hugging_face(tokenizer: Any, quiet: bool) -> Tokens:
     def ids_of(text: str) -> list[int]:
         return list(encode(text).ids)
 
-    before = _before(ids_of) if _is_local(state, copy.get_vocab(with_added_tokens=True)) else None
+    vocabulary = copy.get_vocab(with_added_tokens=True)
+    first = next(iter(_parts(state.get("pre_tokenizer"), "pretokenizers")), {"type": ""})
+    counter = _counter(
+        count_all,
+        ids_of if _is_local(state, vocabulary) else None,
+        added=copy.num_special_tokens_to_add(False),
+        words=first["type"] in _WORD_SPLITTERS,
+        lines=not any(map(_JOINS_LINES, vocabulary)),
+    )
     digest = blake2b(source.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
     return Tokens(
         copy,
-        count_all,
-        added=copy.num_special_tokens_to_add(False),
-        before=before,
+        counter or _uncounted(count_all, copy.num_special_tokens_to_add(False)),
+        proved=counter is not None,
         name=f"a {model['type']} tokenizer",
         fingerprint=f"tokens({model['type']} {digest})",
     )
@@ -280,13 +291,16 @@ def _encoding(encoding: Any, encode_ordinary: Callable[[str], list[int]]) -> Tok
     pattern = str(getattr(encoding, "_pat_str", "(?<"))
 
     def count_all(texts: list[str]) -> list[int]:
-        return [len(encode_ordinary(text)) for text in texts]
+        return [*map(len, map(encode_ordinary, texts))]
 
+    known = "(?<" not in pattern
+    counter = _counter(
+        count_all, encode_ordinary if known else None, added=0, words=False, lines=True
+    )
     return Tokens(
         name if name in _ENCODINGS else encoding,
-        count_all,
-        added=0,
-        before=None if "(?<" in pattern else _before(encode_ordinary),
+        counter or _uncounted(count_all),
+        proved=counter is not None,
         name=name,
         fingerprint=f"tokens({name})",
     )
@@ -299,30 +313,60 @@ def _other(tokenizer: Any, count: Callable[[str], int]) -> Tokens:
     own = getattr(tokenizer, "fingerprint", None)
     return Tokens(
         tokenizer,
-        lambda texts: [count(text) for text in texts],
-        added=0,
-        before=None,
+        _uncounted(lambda texts: [count(text) for text in texts]),
+        proved=False,
         name=name or type(tokenizer).__name__,
         fingerprint=own if isinstance(own, str) else f"tokens({kind} {name})",
     )
 
 
-def _before(ids_of: Callable[[str], list[int]]) -> str | None:
-    """What a unit after a space is counted with: the space, nothing, or no unit will do."""
+def _counter(
+    count_all: CountAll,
+    ids_of: Callable[[str], list[int]] | None,
+    *,
+    added: int,
+    words: bool,
+    lines: bool,
+) -> UnitCounter | WordCounter | None:
+    """What counts a string by its parts, where probes bear out that counts add up; else None.
+
+    ``words`` and ``lines`` say whether the tokenizer's make lets it part at any white space, or
+    where lines begin.
+    """
+    if ids_of is None:
+        return None
+    readable = _readable(count_all)
+    if words and all(
+        ids_of(left + white + right) == ids_of(left) + ids_of(right)
+        for left, right in _PROBES
+        for white in _WHITE
+    ):
+        return WordCounter(readable, added)
     for before in (" ", ""):
         if all(
             ids_of(f"{left} {right}") == ids_of(left) + ids_of(before + right)
             for left, right in _PROBES
         ):
-            return before
+            lines = lines and all(
+                ids_of(left + end + right) == ids_of(left + end) + ids_of(right)
+                for left, right in _PROBES
+                for end in _LINE_ENDS
+            )
+            return UnitCounter(readable, added, before, lines=lines)
     return None
+
+
+def _uncounted(count_all: CountAll, added: int = 0) -> UnitCounter:
+    """What counts whole strings only."""
+    return UnitCounter(_readable(count_all), added, "", lines=False)
 
 
 def _readable(count_all: CountAll) -> CountAll:
     """Counts with U+FFFD for each lone surrogate, which no tokenizer reads."""
 
     def count(texts: list[str]) -> list[int]:
-        if any(map(_SURROGATES, texts)):
+        joined = "".join(texts)
+        if not joined.isascii() and _SURROGATES(joined):
             texts = [
                 text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for text in texts
             ]

@@ -26,6 +26,8 @@ from spanwise import (
     by_text,
     chunk,
     explain,
+    fixed_with_overlap,
+    tokens,
 )
 
 
@@ -157,3 +159,14 @@ def test_spans_that_are_no_ranges_are_named(spans: Any) -> None:
 def test_what_an_embedder_answers_is_checked(answer: Any) -> None:
     with pytest.raises(EmbedderError, match="embed answered"):
         by_similarity(lambda texts: answer).split("One. Two.")
+
+
+def test_fixed_windows_measure_what_they_ship() -> None:
+    """The space before a word was measured with it, and then trimmed: " founder" is one token."""
+    pytest.importorskip("bpe_openai")
+    sizer = tokens("cl100k_base")
+    for size in (1, 2, 5):
+        chunks = fixed_with_overlap(chunk_size=size, overlap=0, sizer=sizer).split(
+            "a founder of the foundry found a fountain"
+        )
+        assert max(map(sizer, chunks.texts)) <= size

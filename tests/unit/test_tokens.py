@@ -225,8 +225,8 @@ def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     for lo, hi in ((0, len(text)), (3, 900), (1200, 9000)):
         assert measure.size(lo, hi) == whole.size(lo, hi)
     kept = sizer._counter
-    assert len(kept._bare) <= 50
-    assert len(kept._spaced) <= 50
+    assert len(kept._bare.counts) <= 50
+    assert len(kept._spaced.counts) <= 50
 
 
 # --- every other tokenizer ------------------------------------------------------------------

@@ -14,12 +14,19 @@ import re
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
-from itertools import accumulate
+from itertools import accumulate, islice, pairwise
 
-__all__ = ["UnitCounter", "UnitMeasure"]
+__all__ = ["UnitCounter", "UnitMeasure", "WordCounter"]
 
 # A space between two characters that are not white. A literal first: the search runs at its speed.
-_BORDER = re.compile(r" (?=\S)(?<!\s )")
+_SPACE = re.compile(r" (?=\S)(?<!\s )")
+# Where a line begins with ink.
+_LINE = re.compile(r"(?<=\n)(?=\S)")
+_SPACE_OR_LINE = re.compile(rf"{_SPACE.pattern}|{_LINE.pattern}")
+_WHITE = re.compile(r"[ \t\n\r]")
+# White to Python, yet some tokenizers drop these, or take them for part of a word.
+_RARE_WHITE = re.compile("[\x0b\x0c\x1c-\x1f\x85\u2028\u2029]").search
+_WHITE_RUN = re.compile(r"[ \t\n\r]+")
 
 # A block of units has about this many code points; one of twice as many holds a unit that is too
 # long, and is parted in stretches.
@@ -35,24 +42,107 @@ _LARGEST = 100_000
 CountAll = Callable[[list[str]], list[int]]
 
 
+class _Known:
+    """Counts of units, each asked for once; all are forgotten when they are too many."""
+
+    __slots__ = ("before", "count_all", "counts")
+
+    def __init__(self, count_all: CountAll, before: str = "") -> None:
+        self.count_all = count_all
+        self.before = before
+        self.counts: dict[str, int] = {}
+
+    def total(self, units: list[str]) -> int:
+        """The sum of the counts of some units."""
+        try:
+            return sum(map(self.counts.__getitem__, units))
+        except KeyError:
+            return sum(self.each(units))
+
+    def each(self, units: list[str]) -> list[int]:
+        """The counts of some units."""
+        known = self.counts
+        missing = [*set(units).difference(known)]
+        if missing:
+            before = self.before
+            asked = [before + unit for unit in missing] if before else missing
+            if len(known) + len(missing) > _REMEMBERED:
+                known = self.counts = {}
+                asked = [before + unit for unit in units]
+                missing = units
+            known.update(zip(missing, self.count_all(asked), strict=True))
+        counts = [*map(known.__getitem__, units)]
+        for unit in missing:
+            if len(unit) > _BLOCK:
+                known.pop(unit, None)
+        if len(known) > _REMEMBERED:
+            self.counts = {}
+        return counts
+
+
+class WordCounter:
+    """How many tokens a string has, for tokenizers that only look at what white space parts.
+
+    Args:
+        count_all: the true counts of strings, without what a model adds to each.
+        added: how many tokens a model adds to each text.
+    """
+
+    __slots__ = ("_known", "added", "count_all")
+
+    border = _WHITE  # where a block may begin
+
+    def __init__(self, count_all: CountAll, added: int) -> None:
+        self.count_all = count_all
+        self.added = added
+        self._known = _Known(count_all)
+
+    def whole(self, text: str) -> int:
+        """The true count of a string, read as a whole, with what the model adds."""
+        return self.count_all([text])[0] + self.added
+
+    def size(self, text: str) -> int:
+        """The count of a string, with what the model adds, by its units."""
+        return self.added + self.opening(text)
+
+    def opening(self, text: str) -> int:
+        """The count of a string whose first unit follows nothing."""
+        return self._known.total(self._words(text))
+
+    following = opening  # what stands before a word is nothing to it
+
+    def each(self, pieces: list[str]) -> list[int]:
+        """`following` of each string, all of which begin at a border."""
+        words = [self._words(piece) for piece in pieces]
+        counts = iter(self._known.each([word for each in words for word in each]))
+        return [sum(islice(counts, len(each))) for each in words]
+
+    def _words(self, text: str) -> list[str]:
+        if _RARE_WHITE(text) is None:
+            return text.split()
+        return [word for word in _WHITE_RUN.split(text) if word]
+
+
 class UnitCounter:
-    """How many tokens a string has, by a tokenizer and what was counted before.
+    """How many tokens a string has, for tokenizers that take a space with the word after it.
 
     Args:
         count_all: the true counts of strings, without what a model adds to each.
         before: what stands before a unit that follows a space when it is counted alone: the
             space, or nothing for tokenizers that add one of their own.
+        lines: whether counts add up where a line begins, too.
         added: how many tokens a model adds to each text.
     """
 
-    __slots__ = ("_bare", "_before", "_spaced", "added", "count_all")
+    __slots__ = ("_bare", "_lines", "_spaced", "added", "border", "count_all")
 
-    def __init__(self, count_all: CountAll, before: str, added: int) -> None:
+    def __init__(self, count_all: CountAll, added: int, before: str, *, lines: bool) -> None:
         self.count_all = count_all
         self.added = added
-        self._before = before
-        self._bare: dict[str, int] = {}
-        self._spaced: dict[str, int] = {}
+        self.border = _SPACE_OR_LINE if lines else _SPACE
+        self._lines = lines
+        self._bare = _Known(count_all)
+        self._spaced = _Known(count_all, before)
 
     def whole(self, text: str) -> int:
         """The true count of a string, read as a whole, with what the model adds."""
@@ -60,56 +150,52 @@ class UnitCounter:
 
     def size(self, text: str) -> int:
         """The count of a string, with what the model adds, by its units where they add up."""
-        units = _BORDER.split(text)
-        if max(map(len, units)) > _BLOCK:
+        if max(map(len, self.border.split(text))) > _BLOCK:
             return self.whole(text)
         return self.added + self.opening(text)
 
     def opening(self, text: str) -> int:
-        """The count of a string, by its units; the first follows nothing."""
+        """The count of a string whose first unit follows nothing."""
+        return self._count(text, text[:1] == " ")
+
+    def following(self, text: str) -> int:
+        """The count of a string that begins at a border, with the space there."""
+        if text[0] != " ":
+            return self._count(text, False)
+        if self._lines and "\n" in text:
+            first, *lines = _LINE.split(text[1:])
+            return self._after_space(first) + sum(map(self.opening, lines))
+        return self._after_space(text[1:])
+
+    def each(self, pieces: list[str]) -> list[int]:
+        """`following` of each string, all of which begin at a border."""
+        if all(piece[0] == " " and "\n" not in piece for piece in pieces):
+            return self._spaced.each([piece[1:] for piece in pieces])
+        return [self.following(piece) for piece in pieces]
+
+    def _after_space(self, text: str) -> int:
+        """The count of a string that follows one space, which counts with it."""
+        return self._spaced.total(_units(text))
+
+    def _count(self, text: str, space: bool) -> int:
+        """The count of a string; ``space``: one that opens it is counted with the first unit."""
+        if self._lines and "\n" in text:
+            first, *lines = _LINE.split(text)
+            if lines:
+                return self._count(first, space) + sum(self._count(line, False) for line in lines)
         units = _units(text) or [""]
-        if text[:1] == " ":
-            units[:2] = [" ".join(units[:2])]  # the space that opens a string is counted with it
+        if space:
+            units[:2] = [" ".join(units[:2])]
         first = units[0]
-        count = self._bare.get(first)
-        if count is None:
-            count = self.count_all([first])[0] if first else 0
-            if len(first) <= _BLOCK:
-                self._remember(self._bare, first, count)
-        return count + self.after_space(units[1:])
-
-    def after_space(self, units: list[str]) -> int:
-        """The count of units that each follow one space, which counts with them."""
-        try:
-            return sum(map(self._spaced.__getitem__, units))
-        except KeyError:
-            return sum(self.each_after_space(units))
-
-    def each_after_space(self, units: list[str]) -> list[int]:
-        """`after_space` of each unit."""
-        known = self._spaced
-        missing = sorted(set(units).difference(known))
-        if not missing:
-            return [*map(known.__getitem__, units)]
-        counted = self.count_all([self._before + unit for unit in missing])
-        new = dict(zip(missing, counted, strict=True))
-        counts = [new[unit] if unit in new else known[unit] for unit in units]
-        for unit, count in new.items():
-            if len(unit) <= _BLOCK:
-                self._remember(known, unit, count)
-        return counts
-
-    def _remember(self, known: dict[str, int], unit: str, count: int) -> None:
-        if len(known) >= _REMEMBERED:
-            known.clear()
-        known[unit] = count
+        count = self._bare.each([first])[0] if first else 0
+        return count + (self._after_space(text[len(first) + 1 :]) if len(units) > 1 else 0)
 
 
 def _units(text: str) -> list[str]:
-    """The units of a string, in order."""
+    """The units between single spaces."""
     units = text.split()
     # Most often single spaces are all the white space there is: half the cost of the pattern.
-    return units if " ".join(units) == text else _BORDER.split(text)
+    return units if " ".join(units) == text else _SPACE.split(text)
 
 
 class UnitMeasure:
@@ -121,7 +207,7 @@ class UnitMeasure:
 
     __slots__ = ("_counter", "_opened", "_ranges", "_soft", "_starts", "_sums", "_text")
 
-    def __init__(self, text: str, counter: UnitCounter) -> None:
+    def __init__(self, text: str, counter: UnitCounter | WordCounter) -> None:
         self._text = text
         self._counter = counter
         self._starts = array("Q")  # where blocks begin, and the end; the space before one is its
@@ -134,7 +220,7 @@ class UnitMeasure:
     def _read(self) -> None:
         """Part the text in blocks and count them."""
         text, counter, length = self._text, self._counter, len(self._text)
-        border, after_space = _BORDER.search, counter.after_space
+        border, following = counter.border.search, counter.following
         add_start, add_sum = self._starts.append, self._sums.append
         at = total = 0
         while at < length:
@@ -149,20 +235,17 @@ class UnitMeasure:
                     add_sum(total)
             else:
                 add_start(at)
-                if at and found:
-                    total += after_space(_units(text[at + 1 : stop]))
-                else:
-                    total += self._block(at, stop)
+                total += following(text[at:stop]) if at else counter.opening(text[:stop])
                 add_sum(total)
             at = stop
         add_start(length)
 
     def _block(self, start: int, end: int) -> int:
         """The count of a string from the start of a block on."""
-        text = self._text
-        if start and text[start] == " " and end - start > 1 and not text[end - 1].isspace():
-            return self._counter.after_space(_units(text[start + 1 : end]))
-        return self._counter.opening(text[start:end])
+        text = self._text[start:end]
+        return (
+            self._counter.following(text) if start and text != " " else self._counter.opening(text)
+        )
 
     def size(self, lo: int, hi: int) -> int:
         """The size of ``[lo, hi)``."""
@@ -194,17 +277,18 @@ class UnitMeasure:
         """
         text, counter = self._text, self._counter
         if reached > lo and not self._is_soft(lo, end):
-            units = _units(text[reached + 1 : end])[:-1]
-            counts = [*accumulate(counter.each_after_space(units))]
+            places = [found.start() for found in counter.border.finditer(text, reached + 1, end)]
+            pieces = [text[a:b] for a, b in pairwise([reached, *places])]
+            counts = [*accumulate(counter.each(pieces))]
             step = bisect_right(counts, limit - self._sum(lo, reached))
-            return reached + sum(map(len, units[:step])) + step
+            return places[step - 1] if step else reached
         if reached > lo:
             room = limit - self._whole(lo, reached)
             step = _furthest(
                 end - reached, lambda k: counter.opening(text[reached : reached + k]) <= room
             )
             return reached + step if self.holds(lo, reached + step, limit) else reached
-        places = [found.start() for found in _BORDER.finditer(text, lo + 1, end)]
+        places = [found.start() for found in self._counter.border.finditer(text, lo + 1, end)]
         step = _furthest(len(places), lambda k: self.holds(lo, places[k - 1], limit))
         if step:
             return places[step - 1]
@@ -219,9 +303,9 @@ class UnitMeasure:
         j = bisect_left(starts, hi) - 1
         over = sums[j] + self._sum(starts[j], hi) - limit
         i = max(bisect_left(sums, max(0, over)), bisect_left(starts, lo))
-        while i <= j and not self.holds(starts[i] + (text[starts[i]] == " "), hi, limit):
+        while i <= j and not self.holds(starts[i] + text[starts[i]].isspace(), hi, limit):
             i += 1 + (j - i) // 4
-        reached = starts[i] + (text[starts[i]] == " ") if i <= j else hi
+        reached = starts[i] + text[starts[i]].isspace() if i <= j else hi
         edge = max(lo, starts[min(i, j + 1) - 1]) if i else lo
         if reached < hi and self._is_soft(edge, hi):
             room = limit - self._whole(reached, hi)
@@ -229,7 +313,7 @@ class UnitMeasure:
                 reached - edge, lambda k: counter.opening(text[reached - k : reached]) <= room
             )
             return reached - step if self.holds(reached - step, hi, limit) else reached
-        places = [found.end() for found in _BORDER.finditer(text, edge, reached)]
+        places = [found.end() for found in self._counter.border.finditer(text, edge, reached)]
         step = _furthest(len(places), lambda k: self.holds(places[-k], hi, limit))
         if step:
             return places[-step]

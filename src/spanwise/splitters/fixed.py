@@ -9,7 +9,7 @@ from spanwise.cutting.clusters import border_after, border_before
 from spanwise.cutting.levels import CLUSTER, WORD
 from spanwise.cutting.pack import RUNT, Packer, merge_backward
 from spanwise.cutting.sizers import Chars
-from spanwise.cutting.spans import Spans, trim
+from spanwise.cutting.spans import Spans, start_at, trim
 from spanwise.documents import Document
 from spanwise.splitters.base import (
     Sized,
@@ -56,7 +56,10 @@ class FixedWithOverlap(Sized):
         exact = isinstance(measure, Chars)
         at, hi, boundary = 0, len(text), "document"
         while at < hi:
-            limit = min(hi, at + size) if exact else measure.fit(at, hi, size)
+            # Only characters also count the white space that is trimmed (as in the reference).
+            limit = (
+                min(hi, at + size) if exact else measure.fit(start_at(text, at, hi), hi, size)
+            )
             opens = WORD.name
             cut = hi
             if limit < hi:
