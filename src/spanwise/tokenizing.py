@@ -16,7 +16,7 @@ from typing import Any
 from unicodedata import normalize
 
 from spanwise.cutting.sizers import Counted, Measure
-from spanwise.cutting.units import UnitCounter, UnitMeasure, WordCounter
+from spanwise.cutting.units import BlockCounter, Counter, UnitCounter, UnitMeasure, WordCounter
 from spanwise.errors import OptionError, TokenizerWarning, shown
 from spanwise.extras import require_extra
 
@@ -72,7 +72,7 @@ _PLAIN = {"add_special_tokens": False}
 
 _SURROGATES = re.compile("[\ud800-\udfff]").search
 
-CountAll = Callable[[list[str]], list[int]]
+IdsOf = Callable[[str], list[int]]
 
 
 class Tokens:
@@ -87,7 +87,7 @@ class Tokens:
     def __init__(
         self,
         source: object,
-        counter: UnitCounter | WordCounter,
+        counter: Counter,
         *,
         proved: bool,
         name: str,
@@ -204,6 +204,7 @@ def _hugging_face(tokenizer: Any, quiet: bool) -> Tokens:
     encode_batch = getattr(copy, "encode_batch_fast", copy.encode_batch)
 
     def count_all(texts: list[str]) -> list[int]:
+        texts = [*map(_replaced, texts)]
         found = encode_batch(texts, **_PLAIN)
         counts = [len(each.ids) for each in found]
         if unknown_id is not None:
@@ -229,18 +230,22 @@ def _hugging_face(tokenizer: Any, quiet: bool) -> Tokens:
 
     vocabulary = copy.get_vocab(with_added_tokens=True)
     first = next(iter(_parts(state.get("pre_tokenizer"), "pretokenizers")), {"type": ""})
-    counter = _counter(
-        count_all,
-        ids_of if _is_local(state, vocabulary) else None,
-        added=copy.num_special_tokens_to_add(False),
-        words=first["type"] in _WORD_SPLITTERS,
-        lines=not any(map(_JOINS_LINES, vocabulary)),
-    )
+    added = copy.num_special_tokens_to_add(False)
+    proved = _is_local(state, vocabulary)
+    before = next((each for each in (" ", "") if proved and _adds_up(ids_of, each)), None)
+    counter: Counter
+    if before is None:
+        counter = BlockCounter(lambda text: count_all([text])[0], lines=False, added=added)
+    elif first["type"] in _WORD_SPLITTERS and _adds_up_by_words(ids_of):
+        counter = WordCounter(count_all, added)
+    else:
+        lines = not any(map(_JOINS_LINES, vocabulary)) and _adds_up_by_lines(ids_of)
+        counter = UnitCounter(count_all, added, before, lines=lines)
     digest = blake2b(source.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
     return Tokens(
         copy,
-        counter or _uncounted(count_all, copy.num_special_tokens_to_add(False)),
-        proved=counter is not None,
+        counter,
+        proved=before is not None,
         name=f"a {model['type']} tokenizer",
         fingerprint=f"tokens({model['type']} {digest})",
     )
@@ -290,17 +295,14 @@ def _encoding(encoding: Any, encode_ordinary: Callable[[str], list[int]]) -> Tok
     name = str(getattr(encoding, "name", type(encoding).__name__))
     pattern = str(getattr(encoding, "_pat_str", "(?<"))
 
-    def count_all(texts: list[str]) -> list[int]:
-        return [*map(len, map(encode_ordinary, texts))]
+    def count(text: str) -> int:
+        return len(encode_ordinary(text))
 
-    known = "(?<" not in pattern
-    counter = _counter(
-        count_all, encode_ordinary if known else None, added=0, words=False, lines=True
-    )
+    proved = "(?<" not in pattern and _adds_up(encode_ordinary, " ")
     return Tokens(
         name if name in _ENCODINGS else encoding,
-        counter or _uncounted(count_all),
-        proved=counter is not None,
+        BlockCounter(count, lines=proved and _adds_up_by_lines(encode_ordinary)),
+        proved=proved,
         name=name,
         fingerprint=f"tokens({name})",
     )
@@ -313,63 +315,46 @@ def _other(tokenizer: Any, count: Callable[[str], int]) -> Tokens:
     own = getattr(tokenizer, "fingerprint", None)
     return Tokens(
         tokenizer,
-        _uncounted(lambda texts: [count(text) for text in texts]),
+        BlockCounter(_readable(count), lines=False),
         proved=False,
         name=name or type(tokenizer).__name__,
         fingerprint=own if isinstance(own, str) else f"tokens({kind} {name})",
     )
 
 
-def _counter(
-    count_all: CountAll,
-    ids_of: Callable[[str], list[int]] | None,
-    *,
-    added: int,
-    words: bool,
-    lines: bool,
-) -> UnitCounter | WordCounter | None:
-    """What counts a string by its parts, where probes bear out that counts add up; else None.
+def _adds_up(ids_of: IdsOf, before: str) -> bool:
+    """Whether a unit after a space counts like ``before`` and the unit alone."""
+    return all(
+        ids_of(f"{left} {right}") == ids_of(left) + ids_of(before + right)
+        for left, right in _PROBES
+    )
 
-    ``words`` and ``lines`` say whether the tokenizer's make lets it part at any white space, or
-    where lines begin.
-    """
-    if ids_of is None:
-        return None
-    readable = _readable(count_all)
-    if words and all(
+
+def _adds_up_by_lines(ids_of: IdsOf) -> bool:
+    """Whether lines that begin with ink count like each alone."""
+    return all(
+        ids_of(left + end + right) == ids_of(left + end) + ids_of(right)
+        for left, right in _PROBES
+        for end in _LINE_ENDS
+    )
+
+
+def _adds_up_by_words(ids_of: IdsOf) -> bool:
+    """Whether what any white space parts counts like each part alone."""
+    return all(
         ids_of(left + white + right) == ids_of(left) + ids_of(right)
         for left, right in _PROBES
         for white in _WHITE
-    ):
-        return WordCounter(readable, added)
-    for before in (" ", ""):
-        if all(
-            ids_of(f"{left} {right}") == ids_of(left) + ids_of(before + right)
-            for left, right in _PROBES
-        ):
-            lines = lines and all(
-                ids_of(left + end + right) == ids_of(left + end) + ids_of(right)
-                for left, right in _PROBES
-                for end in _LINE_ENDS
-            )
-            return UnitCounter(readable, added, before, lines=lines)
-    return None
+    )
 
 
-def _uncounted(count_all: CountAll, added: int = 0) -> UnitCounter:
-    """What counts whole strings only."""
-    return UnitCounter(_readable(count_all), added, "", lines=False)
+def _readable(count: Callable[[str], int]) -> Callable[[str], int]:
+    """A count with U+FFFD for each lone surrogate, which no tokenizer reads."""
+    return lambda text: count(_replaced(text))
 
 
-def _readable(count_all: CountAll) -> CountAll:
-    """Counts with U+FFFD for each lone surrogate, which no tokenizer reads."""
-
-    def count(texts: list[str]) -> list[int]:
-        joined = "".join(texts)
-        if not joined.isascii() and _SURROGATES(joined):
-            texts = [
-                text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for text in texts
-            ]
-        return count_all(texts)
-
-    return count
+def _replaced(text: str) -> str:
+    """The text with U+FFFD for each lone surrogate."""
+    if text.isascii() or not _SURROGATES(text):
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

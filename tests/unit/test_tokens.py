@@ -188,20 +188,41 @@ class Recorder:
 
 
 def test_a_text_is_read_once() -> None:
-    """Each distinct word goes through the tokenizer once; nothing goes twice."""
+    """Blocks are counted once; beside that only the ends of what is asked about."""
     encoding = Recorder()
     sizer = tokens(encoding)
     assert sizer.proved
-    words = [f"word{i % 700}" for i in range(20_000)]
-    text = " ".join(words)
+    text = " ".join(f"word{i % 700}" for i in range(20_000))
     encoding.given.clear()
-    chunks = by_paragraph(chunk_size=100, overlap=10, sizer=sizer).split(text)
-    assert len(chunks) >= 200
-    assert len(encoding.given) <= 2 * 700 + len(chunks)
-    assert sum(map(len, encoding.given)) < len(text) // 5
-    encoding.given.clear()
-    by_paragraph(chunk_size=100, overlap=10, sizer=sizer).split(text + " word1")
-    assert sum(map(len, encoding.given)) < 100
+    sizer.bind(text)
+    assert sum(map(len, encoding.given)) == len(text)
+    for make in (by_paragraph, fixed_with_overlap, by_text):
+        encoding.given.clear()
+        assert len(make(chunk_size=100, overlap=10, sizer=sizer).split(text)) >= 200
+        assert sum(map(len, encoding.given)) < 8 * len(text)
+        assert max(map(len, encoding.given)) < 300
+
+
+def test_a_word_is_counted_once_by_a_slow_tokenizer() -> None:
+    """Each distinct word goes through the tokenizer once, in this text and the next."""
+    given: list[str] = []
+
+    def count_all(texts: list[str]) -> list[int]:
+        given.extend(texts)
+        return [len(text) for text in texts]
+
+    text = " ".join(f"word{i % 700}" for i in range(20_000))
+    for counter in (
+        units.WordCounter(count_all, 2),
+        units.UnitCounter(count_all, 2, " ", lines=True),
+    ):
+        given.clear()
+        measure = units.UnitMeasure(text, counter)
+        assert measure.size(0, len(text)) >= 20_000
+        assert len(given) <= 701
+        given.clear()
+        units.UnitMeasure(text[len("word0 ") :], counter)
+        assert len(given) <= 1
 
 
 def test_a_run_without_spaces_is_given_in_bounded_pieces() -> None:
@@ -215,18 +236,20 @@ def test_a_run_without_spaces_is_given_in_bounded_pieces() -> None:
         assert max(map(len, encoding.given)) <= 2000
 
 
-def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("most", [50, 700])
+def test_what_is_remembered_is_bounded(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """More distinct words than are kept give the same sizes."""
     text = " ".join(f"w{i}" for i in range(3000))
-    whole = tokens(Recorder()).bind(text)
-    monkeypatch.setattr(units, "_REMEMBERED", 50)
-    sizer = tokens(Recorder())
-    measure = sizer.bind(text)
+    sizer = sizer_of("minilm")
+    whole = sizer.bind(text)
+    monkeypatch.setattr(units, "_REMEMBERED", most)
+    small = sizer_of("minilm")
+    measure = small.bind(text)
     for lo, hi in ((0, len(text)), (3, 900), (1200, 9000)):
         assert measure.size(lo, hi) == whole.size(lo, hi)
-    kept = sizer._counter
-    assert len(kept._bare.counts) <= 50
-    assert len(kept._spaced.counts) <= 50
+        assert measure.fit(lo, hi, 90) == whole.fit(lo, hi, 90)
+    assert isinstance(small._counter, units.WordCounter)
+    assert len(small._counter._known.counts) <= most
 
 
 # --- every other tokenizer ------------------------------------------------------------------

@@ -1,11 +1,12 @@
-"""Counting a text by units whose counts add up, each distinct one counted once.
+"""Counting a text by parts whose counts add up, so that it is read once.
 
-A tokenizer is slow and texts repeat their words. Between two characters that are not white, one
-space parts a text in units that no token of a usual tokenizer crosses: what is counted for each
-side adds up to what is counted for both. So a text is read once, a unit that was seen is only
-looked up, and a range costs the units of the two blocks it cuts. Long stretches without such a
-space (Chinese, minified code, one endless word) are parted anywhere: there the sum is only an
-estimate, and every range that holds such a parting is counted whole before it is said to fit.
+Between two characters that are not white, one space parts a text in units that no token of a usual
+tokenizer crosses: what is counted for each side adds up to what is counted for both. So sums over
+blocks of units are kept, and a range costs the ends of the two blocks it cuts. Slow tokenizers
+count each distinct unit once, and it is remembered; fast ones count whole blocks. Long stretches
+without such a space (Chinese, minified code, one endless word) are parted anywhere: there the sum
+is only an estimate, and every range that holds such a parting is counted whole before it is said
+to fit.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import accumulate, islice, pairwise
+from typing import TypeAlias
 
-__all__ = ["UnitCounter", "UnitMeasure", "WordCounter"]
+__all__ = ["BlockCounter", "Counter", "UnitCounter", "UnitMeasure", "WordCounter"]
 
 # A space between two characters that are not white. A literal first: the search runs at its speed.
 _SPACE = re.compile(r" (?=\S)(?<!\s )")
@@ -91,6 +93,7 @@ class WordCounter:
     __slots__ = ("_known", "added", "count_all")
 
     border = _WHITE  # where a block may begin
+    block = _BLOCK
 
     def __init__(self, count_all: CountAll, added: int) -> None:
         self.count_all = count_all
@@ -111,11 +114,12 @@ class WordCounter:
 
     following = opening  # what stands before a word is nothing to it
 
-    def each(self, pieces: list[str]) -> list[int]:
-        """`following` of each string, all of which begin at a border."""
-        words = [self._words(piece) for piece in pieces]
+    def furthest(self, text: str, places: Sequence[int], start: int, room: int) -> int:
+        """How many of the places the string from ``start`` may go to within ``room``."""
+        words = [self._words(text[a:b]) for a, b in pairwise([start, *places])]
         counts = iter(self._known.each([word for each in words for word in each]))
-        return [sum(islice(counts, len(each))) for each in words]
+        sums = accumulate(sum(islice(counts, len(each))) for each in words)
+        return bisect_right([*sums], room)
 
     def _words(self, text: str) -> list[str]:
         if _RARE_WHITE(text) is None:
@@ -135,6 +139,8 @@ class UnitCounter:
     """
 
     __slots__ = ("_bare", "_lines", "_spaced", "added", "border", "count_all")
+
+    block = _BLOCK
 
     def __init__(self, count_all: CountAll, added: int, before: str, *, lines: bool) -> None:
         self.count_all = count_all
@@ -167,11 +173,14 @@ class UnitCounter:
             return self._after_space(first) + sum(map(self.opening, lines))
         return self._after_space(text[1:])
 
-    def each(self, pieces: list[str]) -> list[int]:
-        """`following` of each string, all of which begin at a border."""
+    def furthest(self, text: str, places: Sequence[int], start: int, room: int) -> int:
+        """How many of the places the string from ``start`` may go to within ``room``."""
+        pieces = [text[a:b] for a, b in pairwise([start, *places])]
         if all(piece[0] == " " and "\n" not in piece for piece in pieces):
-            return self._spaced.each([piece[1:] for piece in pieces])
-        return [self.following(piece) for piece in pieces]
+            counts = self._spaced.each([piece[1:] for piece in pieces])
+        else:
+            counts = [self.following(piece) for piece in pieces]
+        return bisect_right([*accumulate(counts)], room)
 
     def _after_space(self, text: str) -> int:
         """The count of a string that follows one space, which counts with it."""
@@ -191,6 +200,40 @@ class UnitCounter:
         return count + (self._after_space(text[len(first) + 1 :]) if len(units) > 1 else 0)
 
 
+class BlockCounter:
+    """How many tokens a string has, for tokenizers so fast that nothing is worth remembering.
+
+    Args:
+        count: the true count of a string, without what a model adds.
+        added: how many tokens a model adds to each text.
+        lines: whether counts add up where a line begins, and not only at single spaces.
+    """
+
+    __slots__ = ("added", "border", "opening")
+
+    block = 128
+
+    def __init__(self, count: Callable[[str], int], *, lines: bool, added: int = 0) -> None:
+        self.added = added
+        self.opening = count
+        self.border = _SPACE_OR_LINE if lines else _SPACE
+
+    def whole(self, text: str) -> int:
+        """The true count of a string, with what the model adds."""
+        return self.opening(text) + self.added
+
+    size = whole
+
+    def following(self, text: str) -> int:
+        """The count of a string that begins at a border, with the space there."""
+        return self.opening(text)
+
+    def furthest(self, text: str, places: Sequence[int], start: int, room: int) -> int:
+        """How many of the places the string from ``start`` may go to within ``room``."""
+        count = self.opening
+        return _furthest(len(places), lambda k: count(text[start : places[k - 1]]) <= room)
+
+
 def _units(text: str) -> list[str]:
     """The units between single spaces."""
     units = text.split()
@@ -198,8 +241,11 @@ def _units(text: str) -> list[str]:
     return units if " ".join(units) == text else _SPACE.split(text)
 
 
+Counter: TypeAlias = "WordCounter | UnitCounter | BlockCounter"
+
+
 class UnitMeasure:
-    """A `UnitCounter` bound to a text: sizes of ranges from running sums over its blocks.
+    """A counter bound to a text: sizes of ranges from running sums over its blocks.
 
     The text is read once, at about 40 million code points a second when its words are known. A
     range then costs two bisections and the units of the two blocks that it cuts.
@@ -207,7 +253,7 @@ class UnitMeasure:
 
     __slots__ = ("_counter", "_opened", "_ranges", "_soft", "_starts", "_sums", "_text")
 
-    def __init__(self, text: str, counter: UnitCounter | WordCounter) -> None:
+    def __init__(self, text: str, counter: Counter) -> None:
         self._text = text
         self._counter = counter
         self._starts = array("Q")  # where blocks begin, and the end; the space before one is its
@@ -220,13 +266,13 @@ class UnitMeasure:
     def _read(self) -> None:
         """Part the text in blocks and count them."""
         text, counter, length = self._text, self._counter, len(self._text)
-        border, following = counter.border.search, counter.following
+        border, following, block = counter.border.search, counter.following, counter.block
         add_start, add_sum = self._starts.append, self._sums.append
         at = total = 0
         while at < length:
-            found = border(text, at + _BLOCK)
+            found = border(text, at + block)
             stop = found.start() if found else length
-            if stop - at > 2 * _BLOCK:
+            if stop - at > 2 * block:
                 for start in range(at, stop, _STRETCH):
                     if start > at:
                         self._soft.append(start)
@@ -278,9 +324,7 @@ class UnitMeasure:
         text, counter = self._text, self._counter
         if reached > lo and not self._is_soft(lo, end):
             places = [found.start() for found in counter.border.finditer(text, reached + 1, end)]
-            pieces = [text[a:b] for a, b in pairwise([reached, *places])]
-            counts = [*accumulate(counter.each(pieces))]
-            step = bisect_right(counts, limit - self._sum(lo, reached))
+            step = counter.furthest(text, places, reached, limit - self._sum(lo, reached))
             return places[step - 1] if step else reached
         if reached > lo:
             room = limit - self._whole(lo, reached)
