@@ -247,8 +247,8 @@ Counter: TypeAlias = "WordCounter | UnitCounter | BlockCounter"
 class UnitMeasure:
     """A counter bound to a text: sizes of ranges from running sums over its blocks.
 
-    The text is read once, at about 40 million code points a second when its words are known. A
-    range then costs two bisections and the units of the two blocks that it cuts.
+    The text is read once. A range then costs two bisections and the ends of the two blocks that it
+    cuts.
     """
 
     __slots__ = ("_counter", "_opened", "_ranges", "_soft", "_starts", "_sums", "_text")
