@@ -48,7 +48,8 @@ class Chunk:
     """A passage: ``document.text[start:end] == text``.
 
     ``[body, end)`` is its own part and ``[start, body)`` overlap borrowed from
-    the passage before. Pages, lines and heading path are those of the own part.
+    the passage before. Pages, lines, places (such as ``rows 3-8``) and heading path are
+    those of the own part.
     ``context`` helps an embedder and is never part of ``text``.
     """
 
@@ -73,6 +74,7 @@ class Chunk:
     end_ms: int | None = None
     speakers: tuple[str, ...] = ()
     turns: tuple[TurnSpan, ...] = ()
+    places: tuple[str, ...] = ()
 
     @property
     def own_text(self) -> str:
@@ -100,7 +102,8 @@ class Chunk:
             places.append(
                 f"pp. {self.pages[0]}-{self.pages[-1]}" if many else f"p. {self.pages[0]}"
             )
-        elif self.start_ms is None:
+        places.extend(self.places)
+        if not self.pages and not self.places and self.start_ms is None:
             first, last = self.lines
             places.append(f"line {first}" if first == last else f"lines {first}-{last}")
         if self.heading_path:
@@ -332,6 +335,7 @@ class Chunks(Sequence[Chunk]):
             item_ids=tuple(part.meta.get("item_id", "") for part in turns),
             start_ms=turns[0].meta.get("start_ms") if turns else None,
             end_ms=turns[-1].meta.get("end_ms") if turns else None,
+            places=document.places_between(body, end),
             speakers=tuple(dict.fromkeys(s for part in turns if (s := part.meta.get("speaker")))),
             turns=tuple(
                 TurnSpan(

@@ -14,7 +14,7 @@ from spanwise.cutting.markdown import Structure, scan
 from spanwise.cutting.spans import end_at, first_ink, is_white
 from spanwise.errors import OptionError, shown
 
-__all__ = ["MARKDOWN", "Document", "Outline", "Part", "Turn"]
+__all__ = ["MARKDOWN", "Document", "Location", "Outline", "Part", "Turn"]
 
 # A bare string has no media type and is read as Markdown, like a `.md` file.
 MARKDOWN = ("", "text/markdown")
@@ -22,6 +22,9 @@ MARKDOWN = ("", "text/markdown")
 # Pages are joined as a person would type them: with a blank line.
 _BETWEEN_PAGES = "\n\n"
 _BETWEEN_TURNS = "\n"
+
+# Parts that a citation names in another way.
+_NAMED_APART = ("page", "turn")
 
 _LINE_END = re.compile(r"\r\n?|\n")
 
@@ -46,6 +49,27 @@ class Part:
     end: int
     label: str
     meta: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Location:
+    """Where a position of a document lies in its source.
+
+    ``line`` and ``column`` count from 1, in code points; ``byte`` from 0, and is None where the
+    text is not the file's own. ``parts`` are those that hold the position, in order of their
+    starts: a page, a sheet and a row, a slide, a cue. ``line`` is that of the text, of the file
+    only where ``byte`` is set.
+    """
+
+    line: int
+    column: int
+    byte: int | None
+    parts: tuple[Part, ...] = ()
+    heading_path: tuple[str, ...] = ()
+
+    def part(self, kind: str) -> Part | None:
+        """The innermost part of a kind, or None."""
+        return next((part for part in reversed(self.parts) if part.kind == kind), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +189,8 @@ class Document:
         media_type: such as ``text/markdown``; empty reads as Markdown.
         parts: labelled stretches in order of their starts.
         meta: anything to carry along to every chunk.
+        structure: headings, code and tables, where a loader knows them; else Markdown is read.
+        encoding: set where the text is the file's own: Python's name of what its bytes are in.
     """
 
     text: str
@@ -172,6 +198,8 @@ class Document:
     media_type: str = ""
     parts: tuple[Part, ...] = ()
     meta: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    structure: Structure | None = field(default=None, hash=False, repr=False)
+    encoding: str = ""
     _cache: dict[str, Any] = field(
         default_factory=dict, init=False, repr=False, compare=False, hash=False
     )
@@ -198,6 +226,8 @@ class Document:
             "media_type": self.media_type,
             "parts": self.parts,
             "meta": dict(self.meta),
+            "structure": self.structure,
+            "encoding": self.encoding,
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -278,11 +308,13 @@ class Document:
 
     @property
     def outline(self) -> Outline:
-        """The headings, fences and tables; empty unless the text is read as Markdown."""
+        """The headings, fences and tables: the loader's, else those of Markdown."""
         if "outline" not in self._cache:
-            kind = self.media_type.split(";")[0].strip().lower()
-            marked = self.text if kind in MARKDOWN else ""
-            self._cache["outline"] = Outline(self.text, scan(marked))
+            structure = self.structure
+            if structure is None:
+                kind = self.media_type.split(";")[0].strip().lower()
+                structure = scan(self.text if kind in MARKDOWN else "")
+            self._cache["outline"] = Outline(self.text, structure)
         value: Outline = self._cache["outline"]
         return value
 
@@ -291,6 +323,58 @@ class Document:
         if "lines" not in self._cache:
             self._cache["lines"] = [found.end() for found in _LINE_END.finditer(self.text)]
         return bisect_right(self._cache["lines"], position) + 1
+
+    def locate(self, position: int) -> Location:
+        """Where a position lies in the source: line, column, byte, and the parts that hold it.
+
+        Raises `OptionError` for a position outside the text. Cost: the parts of the document,
+        and for the byte the text from the last place asked about.
+        """
+        if not 0 <= position <= len(self.text):
+            raise OptionError(
+                f"position={position} is outside the text of {len(self.text)}; give 0 to its length"
+            )
+        line = self.line_at(position)
+        opened = self._cache["lines"][line - 2] if line > 1 else 0
+        heading = self.outline.heading_at(position, len(self.text))
+        return Location(
+            line=line,
+            column=position - opened + 1,
+            byte=self._byte_at(position) if self.encoding else None,
+            parts=tuple(
+                part
+                for part in self._all_parts()
+                if part.start <= position < part.end or part.start == position == part.end
+            ),
+            heading_path=self.outline.paths[heading] if heading >= 0 else (),
+        )
+
+    def _byte_at(self, position: int) -> int:
+        """How many bytes of the file come before a position, its byte order mark included."""
+        mark = len("".encode(self.encoding))
+        start, byte = self._cache.get("byte", (0, mark))
+        if start > position:
+            start, byte = 0, mark
+        # UTF-16 and UTF-32 write their mark with every text; here it is counted once.
+        bare = {"utf-16": "utf-16-le", "utf-32": "utf-32-le", "utf-8-sig": "utf-8"}
+        name = bare.get(self.encoding, self.encoding)
+        found: int = byte + len(self.text[start:position].encode(name, "surrogatepass"))
+        self._cache["byte"] = (position, found)
+        return found
+
+    def places_between(self, start: int, end: int) -> tuple[str, ...]:
+        """What a person calls the parts that ``[start, end)`` touches: ``rows 3-8``.
+
+        Pages and turns are named elsewhere.
+        """
+        kinds = dict.fromkeys(part.kind for part in self.parts)
+        names = []
+        for kind in kinds:
+            touched = self.parts_between(start, end, kind) if kind not in _NAMED_APART else []
+            if touched:
+                first, last = touched[0].label, touched[-1].label
+                names.append(f"{kind} {first}" if first == last else f"{kind}s {first}-{last}")
+        return tuple(names)
 
     def parts_between(self, start: int, end: int, kind: str) -> list[Part]:
         """The parts of a kind that ``[start, end)`` touches, in order."""

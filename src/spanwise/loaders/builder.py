@@ -1,0 +1,144 @@
+"""A document built block by block: its text, its structure and the parts of its source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from spanwise.cutting.markdown import Structure
+from spanwise.documents import Document, Part
+
+__all__ = ["Builder"]
+
+_BETWEEN_BLOCKS = "\n\n"
+_BETWEEN_ITEMS = "\n"
+_DEEPEST = 6
+
+
+class Builder:
+    """Writes a text and notes where its headings, code, tables and parts lie.
+
+    Blocks are parted by a blank line, list items by a line end. Nothing is escaped and nothing
+    is read as Markdown: the structure is what was said here, whatever the text looks like. A
+    block without ink is left out.
+    """
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+        self._at = 0
+        self._structure = Structure()
+        self._parts: list[Part] = []
+        self._tight = False  # the last block was a list item
+
+    @property
+    def position(self) -> int:
+        """Where the text ends so far, in code points."""
+        return self._at
+
+    def heading(self, level: int, text: str) -> None:
+        """A heading, on one line."""
+        title = " ".join(text.split())
+        start = self._block(title)
+        if start < 0:
+            return
+        found = self._structure
+        found.heading_starts.append(start)
+        found.heading_ends.append(self._at)
+        found.heading_levels.append(max(1, min(_DEEPEST, level)))
+        found.title_starts.append(start)
+        found.title_ends.append(self._at)
+
+    def paragraph(self, text: str) -> int:
+        """A paragraph as it is, without the white space at its ends; where it begins, or -1."""
+        return self._block(text.strip())
+
+    def item(self, text: str, *, depth: int = 0, mark: str = "- ") -> int:
+        """A list item; ``depth`` counts the lists around its own."""
+        inked = text.strip()
+        return self._block("  " * depth + mark + inked, tight=True) if inked else -1
+
+    def code(self, text: str) -> int:
+        """Code or other preformatted text, kept whole while it fits; line ends as given."""
+        lines = text.strip("\r\n")
+        start = self._block(lines.rstrip())
+        if start >= 0:
+            self._atom("fence", start)
+        return start
+
+    def table(self, rows: Sequence[Sequence[str]], *, part: str = "", first: int = 1) -> int:
+        """A table, its first row the header: cells between bars, a rule below the header.
+
+        With ``part`` each row below the header is a part of that kind, labelled by its number;
+        the header's is ``first``. Cells are put on one line, a bar in one is escaped.
+        """
+        width = max(map(len, rows), default=0)
+        if not width:
+            return -1
+        lines = [_row([*row, *[""] * (width - len(row))]) for row in rows]
+        lines.insert(1, "|" + " --- |" * width)
+        start = self._block("\n".join(lines))
+        self._atom("table", start)
+        if part:
+            at = start
+            for i, line in enumerate(lines):
+                if i != 1:
+                    label = str(first + i - (i > 1))
+                    self.note(part, label, at, at + len(line))
+                at += len(line) + 1
+        return start
+
+    def note(self, kind: str, label: str, start: int, end: int, **meta: Any) -> None:
+        """A part of the source that is already written."""
+        self._parts.append(Part(kind=kind, start=start, end=end, label=label, meta=meta))
+
+    @contextmanager
+    def part(self, kind: str, label: str, **meta: Any) -> Iterator[None]:
+        """Everything written inside is a part of the source: a page, a slide, a sheet.
+
+        It begins with its first block; without one it is an empty part where the text ends.
+        """
+        written = len(self._pieces)
+        yield
+        inside = self._pieces[written:]
+        # The first piece is what parts the block from the one before.
+        gap = len(inside[0]) if inside and written else 0
+        start = self._at - sum(map(len, inside)) + gap
+        self._parts.append(Part(kind=kind, start=start, end=self._at, label=label, meta=meta))
+
+    def document(self, *, uri: str, media_type: str, meta: Mapping[str, Any]) -> Document:
+        """What was written, as a document."""
+        order = sorted(self._parts, key=lambda part: (part.start, -part.end))
+        return Document(
+            text="".join(self._pieces),
+            uri=uri,
+            media_type=media_type,
+            parts=tuple(order),
+            meta=meta,
+            structure=self._structure,
+        )
+
+    def _block(self, text: str, *, tight: bool = False) -> int:
+        """Write a block; where it begins, or -1 when it has no ink."""
+        if not text.strip():
+            return -1
+        if self._pieces:
+            self._write(_BETWEEN_ITEMS if tight and self._tight else _BETWEEN_BLOCKS)
+        self._tight = tight
+        start = self._at
+        self._write(text)
+        return start
+
+    def _write(self, text: str) -> None:
+        self._pieces.append(text)
+        self._at += len(text)
+
+    def _atom(self, kind: str, start: int) -> None:
+        self._structure.atom_kinds.append(kind)
+        self._structure.atom_starts.append(start)
+        self._structure.atom_ends.append(self._at)
+
+
+def _row(cells: Sequence[str]) -> str:
+    """A row of a table on one line."""
+    return "| " + " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in cells) + " |"
