@@ -370,10 +370,13 @@ class UnitMeasure:
         """Whether a range is counted to be at most ``limit``; cheap when it is far above."""
         if lo >= hi:
             return True
-        if not self._is_soft(lo, hi):
-            return self._sum(lo, hi) <= limit
+        soft = self._is_soft(lo, hi)
         # Stretches count a little more apart than together.
-        return self._sum(lo, hi) <= limit + limit // 8 + 8 and self._whole(lo, hi) <= limit
+        most = limit + limit // 8 + 8 if soft else limit
+        first, last = bisect_right(self._starts, lo), bisect_right(self._starts, hi) - 1
+        if first < last and self._sums[last] - self._sums[first] > most:
+            return False  # the blocks inside alone are over
+        return self._sum(lo, hi) <= most and (not soft or self._whole(lo, hi) <= limit)
 
     def _sum(self, lo: int, hi: int) -> int:
         """The sum of the units of a range; exact where no soft start lies in it."""
