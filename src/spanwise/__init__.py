@@ -12,7 +12,7 @@ from spanwise.cutting.block_parser import Block
 from spanwise.cutting.caps import Cap, cap
 from spanwise.cutting.markdown import blocks
 from spanwise.cutting.sizers import Measure, Sizer, chars, utf8_bytes, words
-from spanwise.documents import Document, Part, Turn
+from spanwise.documents import Document, Location, Part, Turn
 from spanwise.embedders.base import Embedder
 from spanwise.errors import (
     CeilingWarning,
@@ -29,6 +29,7 @@ from spanwise.errors import (
 )
 from spanwise.lexical import WordSpan, lexical_spans, lexical_tokens
 from spanwise.loaders import find_documents, load
+from spanwise.loaders.base import Loader, Raw
 from spanwise.snippets import Highlight, Mark, Snippet, highlight, snippet_around
 from spanwise.splitters.base import Splitter
 from spanwise.splitters.capped import within
@@ -38,11 +39,13 @@ from spanwise.splitters.fixed import fixed_with_overlap, whole_document
 from spanwise.splitters.heading import by_heading
 from spanwise.splitters.layout import by_layout
 from spanwise.splitters.paragraph import by_paragraph
+from spanwise.splitters.parts import by_part
 from spanwise.splitters.reasons import Cut, explain
 from spanwise.splitters.similarity import by_similarity
 from spanwise.splitters.structure import SemanticChunker, by_structure
 from spanwise.splitters.text import by_record, by_text, chunk_text
 from spanwise.splitters.turns import by_turn, chunk_turns
+from spanwise.streams import iter_chunks
 from spanwise.tokenizing import tokens
 
 __version__ = "0.1.0"
@@ -62,11 +65,14 @@ __all__ = [
     "EmptyDocumentWarning",
     "Highlight",
     "LoadError",
+    "Loader",
+    "Location",
     "Mark",
     "Measure",
     "MissingExtraError",
     "OptionError",
     "Part",
+    "Raw",
     "SemanticChunker",
     "SizeError",
     "Sizer",
@@ -84,6 +90,7 @@ __all__ = [
     "by_heading",
     "by_layout",
     "by_paragraph",
+    "by_part",
     "by_record",
     "by_similarity",
     "by_structure",
@@ -99,6 +106,7 @@ __all__ = [
     "find_documents",
     "fixed_with_overlap",
     "highlight",
+    "iter_chunks",
     "lexical_spans",
     "lexical_tokens",
     "load",

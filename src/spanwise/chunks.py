@@ -64,7 +64,7 @@ class Chunk:
     heading_path: tuple[str, ...] = ()
     headings: tuple[str, ...] = ()
     pages: tuple[str, ...] = ()
-    lines: tuple[int, int]
+    lines: tuple[int, ...]
     context: str = ""
     meta: Mapping[str, Any] = field(default_factory=dict, hash=False)
     first_seq: int | None = None
@@ -103,8 +103,8 @@ class Chunk:
                 f"pp. {self.pages[0]}-{self.pages[-1]}" if many else f"p. {self.pages[0]}"
             )
         places.extend(self.places)
-        if not self.pages and not self.places and self.start_ms is None:
-            first, last = self.lines
+        if self.lines and not self.pages and not self.places and self.start_ms is None:
+            first, last = self.lines[0], self.lines[-1]
             places.append(f"line {first}" if first == last else f"lines {first}-{last}")
         if self.heading_path:
             places.append(BETWEEN_HEADINGS.join(self.heading_path))
@@ -327,14 +327,14 @@ class Chunks(Sequence[Chunk]):
             heading_path=outline.paths[heading] if heading >= 0 else (),
             headings=outline.titles_between(body, end),
             pages=tuple(part.label for part in document.parts_between(body, end, "page")),
-            lines=(document.line_at(body), document.line_at(end - 1)),
+            lines=document.lines_between(body, end),
             context=self._context(start, body, heading, text, self.limit),
             meta=document.meta,
             first_seq=turns[0].meta.get("seq") if turns else None,
             last_seq=turns[-1].meta.get("seq") if turns else None,
             item_ids=tuple(part.meta.get("item_id", "") for part in turns),
-            start_ms=turns[0].meta.get("start_ms") if turns else None,
-            end_ms=turns[-1].meta.get("end_ms") if turns else None,
+            start_ms=_first(part.meta.get("start_ms") for part in turns),
+            end_ms=_first(part.meta.get("end_ms") for part in reversed(turns)),
             places=document.places_between(body, end),
             speakers=tuple(dict.fromkeys(s for part in turns if (s := part.meta.get("speaker")))),
             turns=tuple(
@@ -364,7 +364,7 @@ class Chunks(Sequence[Chunk]):
         title = self.document.meta.get("title")
         if isinstance(title, str) and title and title not in path and title not in text:
             path.insert(0, title)
-        header = outline.table_header(body)
+        header = self.document.header_at(body)
         shown_header = header[0] < start and header[1] - header[0] <= _LONGEST_HEADER
         header_text = self.document.text[header[0] : header[1]] if shown_header else ""
         while path or header_text:
@@ -377,6 +377,11 @@ class Chunks(Sequence[Chunk]):
             else:
                 header_text = ""
         return ""
+
+
+def _first(values: Iterable[int | None]) -> int | None:
+    """The first value that there is: a title before the first speaker has no time."""
+    return next((value for value in values if value is not None), None)
 
 
 def join_context(context: str, text: str) -> str:

@@ -19,14 +19,28 @@ __all__ = ["MARKDOWN", "Document", "Location", "Outline", "Part", "Turn"]
 # A bare string has no media type and is read as Markdown, like a `.md` file.
 MARKDOWN = ("", "text/markdown")
 
+# More names than these are shown by the first and the last.
+_MOST_NAMED = 3
+
 # Pages are joined as a person would type them: with a blank line.
 _BETWEEN_PAGES = "\n\n"
 _BETWEEN_TURNS = "\n"
 
-# Parts that a citation names in another way.
-_NAMED_APART = ("page", "turn")
+# Parts that a citation names in another way, or that are finer than it.
+_NAMED_APART = ("page", "turn", "box", "source line")
 
 _LINE_END = re.compile(r"\r\n?|\n")
+
+
+def _named(kind: str, labels: list[str]) -> str:
+    """What some parts of a kind are called together."""
+    first, last = labels[0], labels[-1]
+    if len(set(labels)) == 1:
+        return f"{kind} {first}"
+    if all(label.isdecimal() for label in labels):
+        return f"{kind}s {first}-{last}"
+    shown_labels = labels if len(labels) <= _MOST_NAMED else [first, "…", last]
+    return f"{kind}s {', '.join(shown_labels)}"
 
 
 def after_lines(text: str, start: int, count: int) -> int:
@@ -362,19 +376,46 @@ class Document:
         self._cache["byte"] = (position, found)
         return found
 
+    def header_at(self, position: int) -> tuple[int, int]:
+        """The header of the table that a position lies in, below it; ``(p, p)`` without one.
+
+        A table of the text, or the first row of a file whose loader says that it is one.
+        """
+        start, end = self.outline.table_header(position)
+        if start == end and self.meta.get("header"):
+            rows = self.parts_between(0, len(self.text), "row")
+            if rows and position >= rows[0].end:
+                return rows[0].start, rows[0].end
+        return start, end
+
     def places_between(self, start: int, end: int) -> tuple[str, ...]:
         """What a person calls the parts that ``[start, end)`` touches: ``rows 3-8``.
 
         Pages and turns are named elsewhere.
         """
-        kinds = dict.fromkeys(part.kind for part in self.parts)
-        names = []
-        for kind in kinds:
+        names: list[str] = []
+        outer: list[Part] = []
+        for kind in dict.fromkeys(part.kind for part in self.parts):
             touched = self.parts_between(start, end, kind) if kind not in _NAMED_APART else []
-            if touched:
-                first, last = touched[0].label, touched[-1].label
-                names.append(f"{kind} {first}" if first == last else f"{kind}s {first}-{last}")
+            # Rows of two sheets are two counts: only the sheets are named.
+            inside = (
+                any(each.start <= touched[0].start < each.end for each in outer) if touched else 0
+            )
+            if touched and not (inside and len(outer) > 1):
+                names.append(_named(kind, [part.label for part in touched]))
+                outer = touched
         return tuple(names)
+
+    def lines_between(self, start: int, end: int) -> tuple[int, ...]:
+        """The first and last line of the source that ``[start, end)`` touches; none if unknown.
+
+        Those of the text where it is the file's own or a bare string; else those that a loader
+        noted.
+        """
+        if self.structure is None or self.encoding:
+            return self.line_at(start), self.line_at(end - 1)
+        noted = self.parts_between(start, end, "source line")
+        return (int(noted[0].label), int(noted[-1].label)) if noted else ()
 
     def parts_between(self, start: int, end: int, kind: str) -> list[Part]:
         """The parts of a kind that ``[start, end)`` touches, in order."""

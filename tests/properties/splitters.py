@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from spanwise import Document, Turn, cap
+from spanwise import Document, Part, Turn, cap
 from spanwise.cutting.pack import RUNT
 from spanwise.cutting.sizers import chars, utf8_bytes, words
 from spanwise.splitters.base import Strategy
@@ -62,6 +62,8 @@ def cases(draw: Any, kind: type[Strategy], texts: st.SearchStrategy[str]) -> Cas
         options |= {"chunk_size": size, "overlap_turns": draw(st.integers(0, 3))}
     elif name != "whole_document":
         options |= {"chunk_size": size, "overlap": overlap}
+    if name == "by_part":
+        options["kind"] = draw(st.sampled_from(["row", "record"]))
     if name in ("by_heading", "by_paragraph"):
         options["min_size"] = floor = draw(st.one_of(st.none(), st.integers(0, size - 1)))
         floor = min(250, size // 4) if floor is None else floor
@@ -77,7 +79,13 @@ def cases(draw: Any, kind: type[Strategy], texts: st.SearchStrategy[str]) -> Cas
         options |= {"embed": first_letters, "threshold": draw(st.sampled_from([-1, 0.3, 0.9, 1]))}
         bound = 2 * size
     text = draw(texts)
-    if name == "by_turn":
+    if name == "by_part":
+        edges = sorted(draw(st.lists(st.integers(0, len(text)), max_size=8)))
+        pairs = zip(edges[::2], edges[1::2], strict=False)
+        parts = [Part(kind="row", start=a, end=b, label=str(a)) for a, b in pairs]
+        meta = {"header": draw(st.booleans())}
+        document = Document(text=text, parts=tuple(parts), meta=meta, media_type="text/csv")
+    elif name == "by_turn":
         pieces = text.split("a")
         document = Document.from_turns(Turn(piece, i) for i, piece in enumerate(pieces))
     else:

@@ -39,7 +39,7 @@ def atoms(case: Case) -> list[tuple[int, int]]:
     ]
     if name == "by_record":
         found = [(0, len(text))]
-    if name == "by_turn":
+    if name in ("by_turn", "by_part"):
         found = [(part.start, part.end) for part in case.document.parts]
     return found
 
@@ -85,7 +85,7 @@ def test_size(kind: type[Strategy], data: st.DataObject) -> None:
     if limit is not None:
         for chunk in chunks:
             assert limit.sizer(chunk.embed_text) <= limit.limit, chunk
-    if kind.name in ("whole_document", "by_record", "by_turn"):
+    if kind.name in ("whole_document", "by_record", "by_turn", "by_part"):
         return
     whole = atoms(case)
     for body, end in zip(chunks.bodies, chunks.ends, strict=True):
@@ -124,7 +124,7 @@ def test_cluster(kind: type[Strategy], data: st.DataObject) -> None:
 def test_word(kind: type[Strategy], data: st.DataObject) -> None:
     case = data.draw(cases(kind, hostile))
     splitter = case.splitter
-    if splitter.max_size is not None or kind.name in ("by_record", "by_turn"):
+    if splitter.max_size is not None or kind.name in ("by_record", "by_turn", "by_part"):
         return
     chunks, text = split(case), case.document.text
     if set(text) & SEPARATORS or splitter.sizer is uneven:
@@ -142,8 +142,9 @@ def test_word(kind: type[Strategy], data: st.DataObject) -> None:
                 continue  # the white space before the word belongs to a cluster
             opened = headings_before(case, lo)
             window = getattr(splitter, "word_window", limit + 1) - 1  # from it on, not at it
-            if kind.name == "fixed_with_overlap" and i > 1:
-                opened = chunks.ends[i - 2]  # its windows count the white space between
+            if kind.name == "fixed_with_overlap":
+                # Its windows count the white space between.
+                opened = chunks.ends[i - 2] if i > 1 else 0
             assert splitter.sizer(text[opened:hi]) > min(limit, window), text[lo:hi]
         if start < body and in_word(text, start) and start not in ends:
             # Overlap begins inside a word only when no other word begins after it.

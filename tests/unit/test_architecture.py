@@ -30,7 +30,8 @@ ARROWS = {
     "clips": {"cutting", "chunks", "embedders"},
     "splitters": {"cutting", "documents", "chunks", "vectors", "embedders"},
     "embedders": {"cutting", "extras", "tokenizing", "vectors"},
-    "loaders": {"documents"},
+    "loaders": {"documents", "cutting", "extras"},
+    "streams": {"cutting", "documents", "chunks", "splitters", "loaders"},
     "cli": {"*"},
     "__init__": {"*"},
 }

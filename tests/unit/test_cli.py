@@ -200,7 +200,7 @@ def test_each_file_once(cli: Cli, tmp_path: Path) -> None:
 def test_a_folder_without_documents_is_said(cli: Cli, tmp_path: Path) -> None:
     status, out, err = cli("chunk", tmp_path)
     assert (status, out) == (1, "")
-    assert "it holds no text files" in err
+    assert "it holds no documents of a kind" in err
 
 
 def test_bare_headings_are_one_line_on_standard_error(cli: Cli, tmp_path: Path) -> None:
@@ -218,7 +218,7 @@ def test_what_a_file_is_decides_how_it_is_cut(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "c.csv").write_bytes(b"a,b\n1,2\n" * 3)
     _, out, _ = cli("chunk", tmp_path, "--chunk-size", "10", "--overlap", "0")
     boundaries = {str(each["boundary"]) for each in records(out)}
-    assert boundaries == {"document", "heading", "paragraph", "record"}
+    assert boundaries == {"document", "heading", "paragraph", "row"}
 
 
 @pytest.mark.parametrize("name", strategies.NAMES)

@@ -170,3 +170,11 @@ def test_fixed_windows_measure_what_they_ship() -> None:
             "a founder of the foundry found a fountain"
         )
         assert max(map(sizer, chunks.texts)) <= size
+
+
+@pytest.mark.parametrize("white", ["\ufeff", "\ufeff\ufeff", " \ufeff", "\ufeff "])
+def test_a_byte_order_mark_before_a_word_does_not_cut_it(white: str) -> None:
+    """It is trimmed like white space, but the word after it was cut as if it were part of it."""
+    for by in (by_layout, by_text):
+        chunks = by(chunk_size=3, overlap=0).split(f"0 {white}00 1")
+        assert chunks.texts[:2] == ["0", "00"]

@@ -64,7 +64,7 @@ def test_only_the_mark_that_named_the_encoding_is_dropped() -> None:
         ("a.tsv", "text/tab-separated-values"),
         ("a.log", "text/x-log"),
         ("a.txt", "text/plain"),
-        ("a.py", "text/plain"),
+        ("a.py", "text/x-python"),
         ("LICENSE", "text/plain"),
     ],
 )
@@ -78,7 +78,7 @@ def test_what_a_document_is_called(tmp_path: Path) -> None:
     path = write(tmp_path / "a.md", b"A")
     assert load(path).uri == path.as_posix()
     assert load(str(path), uri="kb/a").uri == "kb/a"
-    assert load(b"A") == Document(text="A", meta=load(b"A").meta)
+    assert load(b"A") == Document(text="A", meta=load(b"A").meta, encoding="utf-8")
 
 
 def test_an_empty_file_is_an_empty_document(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_a_folder_in_order(tmp_path: Path) -> None:
-    for name in ("b.md", "a/z.txt", "a/B.MD", "a.txt", "c.png", ".git/x.md", ".hidden.md", "d.py"):
+    for name in ("b.md", "a/z.txt", "a/B.MD", "a.txt", "c.png", ".git/x.md", ".hidden.md", "d.bin"):
         write(tmp_path / name, b"A")
     found = [path.relative_to(tmp_path).as_posix() for path in find_documents(tmp_path)]
     assert found == ["a/B.MD", "a/z.txt", "a.txt", "b.md"]

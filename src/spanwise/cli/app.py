@@ -20,12 +20,16 @@ from spanwise.cli.options import (
     By,
     ChunkSize,
     Encoding,
+    Exclude,
     Fit,
     Format,
     FormatOption,
+    Include,
     MaxLevel,
     MaxSize,
     MinSize,
+    NoIgnore,
+    NoRecursive,
     Overlap,
     Separator,
     SizerName,
@@ -154,6 +158,10 @@ def chunk(
         list[str],
         typer.Argument(metavar="PATH", help="Files, folders, or - for standard input."),
     ],
+    include: Include = None,
+    exclude: Exclude = None,
+    no_ignore: NoIgnore = False,
+    no_recursive: NoRecursive = False,
     by: By = "",
     chunk_size: ChunkSize = None,
     overlap: Overlap = None,
@@ -176,7 +184,14 @@ def chunk(
         )
         choose = chooser(by, given, embedder)
     failures = Failures()
-    sources = find_sources(paths, failures)
+    sources = find_sources(
+        paths,
+        failures,
+        include=include or (),
+        exclude=exclude or (),
+        ignore_files=not no_ignore,
+        recursive=not no_recursive,
+    )
     _check(choose, sources)
     form = _form(format_, screen)
     show = {Format.table: chunk_rows, Format.jsonl: _json_lines, Format.text: _passages}[form](

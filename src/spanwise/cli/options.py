@@ -17,12 +17,16 @@ __all__ = [
     "By",
     "ChunkSize",
     "Encoding",
+    "Exclude",
     "Fit",
     "Format",
     "FormatOption",
+    "Include",
     "MaxLevel",
     "MaxSize",
     "MinSize",
+    "NoIgnore",
+    "NoRecursive",
     "Overlap",
     "Separator",
     "SizerName",
@@ -62,6 +66,7 @@ class SizerName(str, Enum):
 _SIZERS = {SizerName.words: spanwise.words, SizerName.utf8_bytes: spanwise.utf8_bytes}
 
 _CUTTING = "How to cut"
+_FINDING = "What to read"
 _SHOWING = "What to show"
 
 By = Annotated[
@@ -135,6 +140,30 @@ SizerOption = Annotated[
         help="What sizes count: chars, words, utf8_bytes or tokens.",
         rich_help_panel=_CUTTING,
     ),
+]
+Include = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="PATTERN",
+        help="In folders, read these too or only below these; as in .gitignore, repeatable.",
+        rich_help_panel=_FINDING,
+    ),
+]
+Exclude = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="PATTERN", help="In folders, leave these out; repeatable.", rich_help_panel=_FINDING
+    ),
+]
+NoIgnore = Annotated[
+    bool,
+    typer.Option(
+        "--no-ignore", help="Read also what .gitignore leaves out.", rich_help_panel=_FINDING
+    ),
+]
+NoRecursive = Annotated[
+    bool,
+    typer.Option("--no-recursive", help="Leave out folders in folders.", rich_help_panel=_FINDING),
 ]
 Encoding = Annotated[
     str,

@@ -7,13 +7,16 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from spanwise.documents import Document
 from spanwise.errors import LoadError, OptionError, SpanwiseError, SpanwiseWarning
-from spanwise.loaders.files import SUFFIXES, find_documents, load
+from spanwise.loaders.base import Raw
+from spanwise.loaders.files import find_documents, load, load_raw
+from spanwise.loaders.folders import archive_members, is_archive
+from spanwise.loaders.registry import SUFFIXES
 from spanwise.loaders.text import media_type_of
 
 __all__ = ["Failures", "Source", "attempt", "find_sources"]
@@ -28,6 +31,8 @@ class Source:
     """A file, or standard input."""
 
     path: str
+    raw: Raw | None = None  # what it holds, for a file inside an archive
+    isolate: bool = False
 
     @property
     def name(self) -> str:
@@ -47,6 +52,8 @@ class Source:
     @property
     def size(self) -> int:
         """Its bytes, or 0 where they are not known."""
+        if self.raw is not None:
+            return len(self.raw.data)
         try:
             return 0 if self.path == STANDARD_INPUT else Path(self.path).stat().st_size
         except (OSError, ValueError):
@@ -54,8 +61,10 @@ class Source:
 
     def load(self, encoding: str) -> Document:
         """Its document."""
+        if self.raw is not None:
+            return load_raw(replace(self.raw, encoding=encoding), isolate=True)
         if self.path != STANDARD_INPUT:
-            return load(self.path, encoding=encoding)
+            return load(self.path, encoding=encoding, isolate=self.isolate)
         try:
             if sys.stdin is None:
                 raise LoadError("standard input: it is closed; give a path, or pipe a text in")
@@ -75,21 +84,41 @@ class Failures:
         self.reasons.append(str(reason))
 
 
-def find_sources(paths: Iterable[str], failures: Failures) -> list[Source]:
-    """The sources that paths name: a file itself, the documents in a folder; each once."""
+def find_sources(paths: Iterable[str], failures: Failures, **which: Any) -> list[Source]:
+    """The sources that paths name; each once.
+
+    A file itself, the documents in a folder (``which`` are the options of `find_documents`),
+    the documents inside a ZIP archive. What a folder or an archive holds is read in a process
+    of its own where it is more than text.
+    """
     found: dict[str, Source] = {}
     for path in paths:
         if path != STANDARD_INPUT and os.path.isdir(path):  # noqa: PTH112
             before = len(failures.reasons)
-            inside = find_documents(path, on_error=failures.add)
+            inside = find_documents(path, on_error=failures.add, **which)
             if not inside and len(failures.reasons) == before:
-                failures.add(f"{path}: it holds no text files ({' '.join(SUFFIXES)})")
-            sources = [Source(str(each)) for each in inside]
+                failures.add(f"{path}: it holds no documents of a kind that is read; docs/formats.md lists them")
+            sources = [Source(str(each), isolate=True) for each in inside]
+        elif path.lower().endswith(".zip") and os.path.isfile(path):  # noqa: PTH113
+            sources = _inside(path, failures)
         else:
             sources = [Source(path)]
         for source in sources:
             found.setdefault(source.place, source)
     return list(found.values())
+
+
+def _inside(path: str, failures: Failures) -> list[Source]:
+    """The documents in a ZIP archive; the file itself where it is none, which then says why."""
+    raw = Raw(data=Path(path).read_bytes(), name=path, uri=Path(path).as_posix(), suffix=".zip")
+    if not is_archive(raw):
+        return [Source(path)]
+    try:
+        members = archive_members(raw, suffixes=SUFFIXES, on_error=failures.add)
+        return [Source(member.name, raw=member) for member in members]
+    except LoadError as fault:
+        failures.add(fault)
+        return []
 
 
 def attempt(

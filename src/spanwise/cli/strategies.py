@@ -42,6 +42,7 @@ _PYTHON_ONLY = {
     "similarity": "by_similarity needs an embedder; call it from Python",
     "semantic": "by_similarity needs an embedder; call it from Python",
     "turn": "by_turn needs a transcript's turns; call it from Python",
+    "part": "by_part needs the kind of part; call it from Python, or leave --by out",
     "turns": "by_turn needs a transcript's turns; call it from Python",
 }
 

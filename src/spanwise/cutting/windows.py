@@ -11,7 +11,7 @@ from spanwise.cutting.clusters import border_after, border_before
 from spanwise.cutting.levels import CLUSTER, SENTENCE_INSIDE, WORD, Find, Level, paragraph_level
 from spanwise.cutting.pack import reach, under_head
 from spanwise.cutting.sizers import Chars, Measure, fits
-from spanwise.cutting.spans import Spans, end_at, start_at, texts_below, trim
+from spanwise.cutting.spans import Spans, end_at, is_white, start_at, texts_below, trim
 
 __all__ = ["Aim", "Windows"]
 
@@ -160,7 +160,8 @@ class Windows:
             # Overlap gives way to a word: the window moves on to the next border.
             full = self.measure.fit(body, hi, self.size)
             cut = WORD.first(text, max(low, limit), min(hi, full + 1))
-            opens_word = body == 0 or text[body - 1].isspace() or text[body].isspace()
+            opens_word = body == 0 or text[body].isspace()
+            opens_word = opens_word or text[body - 1].isspace() or is_white(text[body - 1])
             whole = cut < hi or opens_word
             if cut <= full and whole and self._fits(body, cut):
                 return cut, WORD.name

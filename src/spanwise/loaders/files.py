@@ -4,111 +4,111 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
 from pathlib import Path, PurePosixPath
-from types import MappingProxyType
+from typing import Any
 
 from spanwise.documents import Document
 from spanwise.errors import LoadError
-from spanwise.loaders.text import decode, media_type_of
+from spanwise.loaders.base import Loader, Raw
 
-__all__ = ["SUFFIXES", "find_documents", "load"]
+__all__ = ["find_documents", "load", "load_raw"]
 
-# What a folder is searched for. A file that is named is read whatever its suffix.
-SUFFIXES = (
-    ".adoc",
-    ".csv",
-    ".jsonl",
-    ".log",
-    ".markdown",
-    ".md",
-    ".mdx",
-    ".ndjson",
-    ".org",
-    ".rst",
-    ".text",
-    ".tsv",
-    ".txt",
-)
+# What a file may cost where it is read in a process of its own.
+_SECONDS, _MEGABYTES = 60, 2048
+
+
+def _registry() -> Any:
+    """The loaders of this library and what they need, imported when the first file is read."""
+    return import_module("spanwise.loaders.registry")
 
 
 def load(
-    source: str | os.PathLike[str] | bytes, *, uri: str | None = None, encoding: str = ""
+    source: str | os.PathLike[str] | bytes,
+    *,
+    uri: str | None = None,
+    encoding: str = "",
+    loaders: Sequence[Loader] = (),
+    isolate: bool = False,
 ) -> Document:
-    r"""The document in a file of text or Markdown, or in the bytes of one.
+    r"""The document in a file, or in the bytes of one.
 
     - ``uri``: what the document is called (unset: the path; nothing for bytes).
-      Without a path, its suffix says the media type; bytes without ``uri`` have
-      none and are read as Markdown, like a bare string.
-    - ``encoding``: Python's name of it (unset: what a byte order mark says, else
-      UTF-8). What was used stands in ``meta["encoding"]``.
+      Without a path, its suffix says the kind; bytes without ``uri`` that do not
+      say what they are are read as Markdown, like a bare string.
+    - ``encoding``: Python's name of it, for kinds that are text (unset: what the
+      file or its byte order mark says, else UTF-8). What was used stands in
+      ``meta["encoding"]``.
+    - ``loaders``: your own, asked before those of this library; the first that
+      claims the file reads it.
+    - ``isolate``: kinds that are more than text are read in a process of its own, with a
+      minute and 2 GB of memory at the most, so that a hostile file costs no more than itself.
 
-    The text is what the bytes say, line ends included, without the byte order
-    mark that named the encoding. An empty file is an empty document. Raises
-    `LoadError` for a source that is missing, unreadable or not text.
+    Text is what the bytes say, line ends included, without the byte order mark
+    that named the encoding. Of other kinds (docs/formats.md) the text is built,
+    and ``document.locate`` leads back. An empty file is an empty document.
+    Raises `LoadError` for a source that is missing, unreadable or not of its kind,
+    `MissingExtraError` where a library has to be installed.
 
     >>> load(b"# Refunds\r\n", uri="refunds.md").media_type
     'text/markdown'
     """
     if isinstance(source, bytes):
-        raw, name = source, uri or "the bytes given"
-        kind = media_type_of(PurePosixPath(uri).suffix) if uri else ""
+        data, name, uri = source, uri or "the bytes given", uri or ""
+        suffix = PurePosixPath(uri).suffix
     else:
         path = Path(source)
-        raw, name = _read(path), str(path)
-        kind = media_type_of(path.suffix)
+        data, name, suffix = _read(path), str(path), path.suffix
         uri = path.as_posix() if uri is None else uri
-    text, used = decode(raw, name, encoding)
-    meta = MappingProxyType({"encoding": used})
-    return Document(text=text, uri=uri or "", media_type=kind, meta=meta)
+    raw = Raw(data=data, name=name, uri=uri, suffix=suffix.lower(), encoding=encoding)
+    return load_raw(raw, loaders, isolate=isolate)
+
+
+def load_raw(raw: Raw, loaders: Sequence[Loader] = (), *, isolate: bool = False) -> Document:
+    """The document in bytes of which the name is known: see `load`."""
+    loader = next(each for each in (*loaders, *_registry().LOADERS) if each.claims(raw))
+    if isolate and type(loader).__name__ not in _registry().PLAIN:
+        document: Document = _registry().isolated(
+            loader.load, raw, seconds=_SECONDS, megabytes=_MEGABYTES
+        )
+    else:
+        document = loader.load(raw)
+    return document
 
 
 def find_documents(
-    folder: str | os.PathLike[str], *, on_error: Callable[[LoadError], object] | None = None
+    folder: str | os.PathLike[str],
+    *,
+    include: Iterable[str] = (),
+    exclude: Iterable[str] = (),
+    ignore_files: bool = True,
+    most_bytes: int | None = None,
+    recursive: bool = True,
+    follow_links: bool = False,
+    on_error: Callable[[LoadError], object] | None = None,
 ) -> list[Path]:
-    """The text files in a folder and the folders below it, in order of their paths.
+    """The documents in a folder and the folders below it, in order of their paths.
 
-    Those with a suffix of ``SUFFIXES``. Left out are names that begin with a
-    dot, and folders behind symbolic links, so no loop is entered. A folder that
-    cannot be listed is a `LoadError`, given to ``on_error`` where that is set.
+    Those with a suffix that a loader of this library names, or that ``include`` names;
+    ``include`` and ``exclude`` are patterns as in ``.gitignore``. Left out are names that
+    begin with a dot, what ``.gitignore`` files leave out (``ignore_files``) and, unless
+    ``follow_links``, folders behind symbolic links; no loop is entered. A folder that cannot
+    be listed and a file over ``most_bytes`` are a `LoadError`, given to ``on_error`` where
+    that is set.
     """
-    found: list[Path] = []
-    waiting = [(Path(folder), True)]
-    while waiting:
-        here, is_folder = waiting.pop()
-        if not is_folder:
-            found.append(here)
-            continue
-        try:
-            with os.scandir(here) as listed:
-                entries = sorted(listed, key=lambda entry: entry.name, reverse=True)
-        except OSError as fault:
-            error = LoadError(
-                f"{here}: the folder cannot be listed ({fault.strerror}); "
-                "check the path and its permissions"
-            )
-            if on_error is None:
-                raise error from None
-            on_error(error)
-            continue
-        for entry in entries:
-            if entry.name.startswith("."):
-                continue
-            if entry.is_dir(follow_symlinks=False):
-                waiting.append((here / entry.name, True))
-            elif _is_document(entry):
-                waiting.append((here / entry.name, False))
+    found: list[Path] = _registry().find_sources(
+        folder,
+        include=include,
+        exclude=exclude,
+        suffixes=_registry().SUFFIXES,
+        ignore_files=ignore_files,
+        most_bytes=most_bytes,
+        recursive=recursive,
+        follow_links=follow_links,
+        on_error=on_error,
+    )
     return found
-
-
-def _is_document(entry: os.DirEntry[str]) -> bool:
-    """Whether an entry is a text file; a broken link is one, so that it is reported."""
-    if Path(entry.name).suffix.lower() not in SUFFIXES:
-        return False
-    try:
-        return entry.is_file() or (entry.is_symlink() and not entry.is_dir())
-    except OSError:
-        return True
 
 
 def _read(path: Path) -> bytes:

@@ -8,6 +8,7 @@ from spanwise.errors import OptionError, shown
 from spanwise.splitters.base import Splitter, as_document
 from spanwise.splitters.heading import by_heading
 from spanwise.splitters.paragraph import by_paragraph
+from spanwise.splitters.parts import by_part
 from spanwise.splitters.text import by_record
 from spanwise.splitters.turns import by_turn
 
@@ -17,13 +18,21 @@ __all__ = ["chunk", "splitter_for", "the_splitter"]
 _RECORDS = ("application/jsonl", "application/x-ndjson", "text/csv", "text/tab-separated-values")
 
 
+# Parts that hold together where a loader found them and no headings.
+_WHOLE = ("row", "record", "message")
+
+
 def splitter_for(document: Document) -> Splitter:
     """The splitter for a document: by its turns, its records, its headings, its paragraphs."""
     if any(part.kind == "turn" for part in document.parts):
         return by_turn()
+    kind = next((part.kind for part in document.parts if part.kind in _WHOLE), "")
+    if kind and document.structure is None:
+        return by_part(kind)
     if document.media_type in _RECORDS:
         return by_record("\r" if "\r" in document.text and "\n" not in document.text else "\n")
-    if document.media_type.split(";")[0].strip().lower() in (*MARKDOWN, "text/html"):
+    marked = document.media_type.split(";")[0].strip().lower() in MARKDOWN
+    if marked or document.structure is not None:
         return by_heading()
     return by_paragraph()
 

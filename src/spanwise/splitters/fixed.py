@@ -57,9 +57,7 @@ class FixedWithOverlap(Sized):
         at, hi, boundary = 0, len(text), "document"
         while at < hi:
             # Only characters also count the white space that is trimmed (as in the reference).
-            limit = (
-                min(hi, at + size) if exact else measure.fit(start_at(text, at, hi), hi, size)
-            )
+            limit = min(hi, at + size) if exact else measure.fit(start_at(text, at, hi), hi, size)
             opens = WORD.name
             cut = hi
             if limit < hi:

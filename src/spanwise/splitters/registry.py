@@ -8,6 +8,7 @@ from spanwise.splitters.fixed import FixedWithOverlap, WholeDocument
 from spanwise.splitters.heading import ByHeading
 from spanwise.splitters.layout import ByLayout
 from spanwise.splitters.paragraph import ByParagraph
+from spanwise.splitters.parts import ByPart
 from spanwise.splitters.similarity import BySimilarity
 from spanwise.splitters.structure import SemanticChunker
 from spanwise.splitters.text import ByRecord, ByText
@@ -26,6 +27,7 @@ STRATEGIES: tuple[type[Strategy], ...] = (
     ByLayout,
     BySimilarity,
     ByTurn,
+    ByPart,
     BySize,
     ByTitle,
 )

@@ -1,0 +1,443 @@
+"""HTML: headings, paragraphs, lists, tables and code, in the order a browser shows them."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from spanwise.documents import Document
+from spanwise.loaders.base import Raw
+from spanwise.loaders.builder import Builder
+from spanwise.loaders.html_blocks import (
+    MOST_COLUMNS,
+    Block,
+    List,
+    Table,
+    next_mark,
+    number_in,
+    opened_list,
+)
+from spanwise.loaders.html_encoding import decode_html
+from spanwise.loaders.html_tokens import VOID, tokens, unescape
+
+__all__ = ["HtmlLoader", "Page", "decode_html", "read_html", "write_html"]
+
+# Deeper lists are indented no further, and deeper tables are read as plain blocks: either would
+# make the work grow with the square of the depth.
+_DEEPEST_LIST = 20
+_DEEPEST_TABLE = 16
+
+_BREAK = "\0"  # a <br>; the source holds no NUL once it is read
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_HIDDEN = _names("template audio video canvas datalist annotation annotation-xml")
+_LISTS = frozenset(("ul", "ol", "menu", "dir", "dl"))
+_HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
+_SECTIONS = frozenset(("thead", "tbody", "tfoot"))
+_CELLS = frozenset(("td", "th", "caption"))
+_TABLES = _SECTIONS | _CELLS | {"table", "tr"}
+_PRE = frozenset(("pre", "listing"))
+_BLOCKS = _LISTS | _HEADINGS | _TABLES | _PRE
+_BLOCKS |= _names(
+    "address article aside blockquote body center dd details dialog div dt fieldset figcaption "
+    "figure footer form frameset head header hgroup hr html legend li main nav noframes "
+    "optgroup p search section summary"
+)
+# An unclosed heading ends before these; a browser would set all that follows as the heading.
+_END_HEADING = _LISTS | _HEADINGS | _PRE | {"p", "table", "blockquote", "section", "article", "hr"}
+
+_white = re.compile(r"[ \t\n\r\f]+")
+_broken = re.compile(f" ?{_BREAK} ?")
+_line_end = re.compile(r"\r\n?|\n")
+
+
+@dataclass(slots=True)
+class Page:
+    """What a page of HTML holds: its blocks in order, and what it says of itself."""
+
+    title: str = ""
+    lang: str = ""
+    description: str = ""
+    blocks: list[Block] = field(default_factory=list)
+    line_ends: list[int] = field(default_factory=list)
+
+    @property
+    def first_heading(self) -> str:
+        """The text of its first heading, or nothing."""
+        found = next((block.text for block in self.blocks if block.kind == "heading"), "")
+        return " ".join(found.split())
+
+    def write(self, builder: Builder, *, lines: bool = True) -> None:
+        """Write the blocks; with ``lines`` each notes the line of the HTML it begins on.
+
+        Blocks that begin on one line share one part of kind ``source line``.
+        """
+        noted, start, end = 0, -1, -1
+        for block in self.blocks:
+            line = bisect_right(self.line_ends, block.at) + 1
+            written = builder.position
+            at = _write(builder, block)
+            if builder.position == written:
+                continue
+            if line != noted:
+                if lines and noted:
+                    builder.note("source line", str(noted), start, end)
+                noted, start = line, at
+            end = builder.position
+        if lines and noted:
+            builder.note("source line", str(noted), start, end)
+
+
+def _write(builder: Builder, block: Block) -> int:
+    """Write a block; where it begins."""
+    if block.kind == "heading":
+        builder.heading(block.level, block.text)
+        return builder.position - len(" ".join(block.text.split()))
+    if block.kind == "item":
+        indent = "  " * block.level + " " * len(block.mark)
+        text = block.text.replace("\n", "\n" + indent)
+        return builder.item(text, depth=block.level, mark=block.mark)
+    if block.kind == "code":
+        return builder.code(block.text)
+    if block.kind == "table":
+        return builder.table(block.rows)
+    return builder.paragraph(block.text)
+
+
+class _Reader:
+    """Makes blocks of tokens. Only block elements are kept open; nothing recurs."""
+
+    def __init__(self) -> None:
+        self.page = Page()
+        self.out = self.page.blocks
+        self.run: list[str] = []
+        self.at = -1  # where the first ink of the run is
+        self.open: list[tuple[str, bool]] = []  # name, hidden
+        self.counts: list[dict[str, int]] = [{}]  # of open names, per cell and table
+        self.hidden = 0
+        self.quiet = ("", 0, 0)  # a hidden inline element: name, how often, blocks around it
+        self.lists = [List("")]  # the first stands for items outside of lists
+        self.tables: list[Table] = []
+        self.heading = self.pre = 0
+
+    def read(self, html: str) -> Page:
+        html = html.replace("\0", "\ufffd")
+        head = html[:1024].lstrip("\ufeff \t\r\n")
+        xml = head.startswith("<?xml") or "http://www.w3.org/1999/xhtml" in head
+        self.page.line_ends = [found.end() for found in _line_end.finditer(html)]
+        svg = 0
+        for kind, at, name, attributes in tokens(html, xml):
+            if kind == "text":
+                self.text(at, name)
+            elif kind == "raw":
+                raw = attributes[""]
+                text = unescape(name)
+                if raw == "title" and not svg:
+                    self.page.title = self.page.title or " ".join(text.split())
+                elif raw == "textarea":
+                    self.text(at, text)
+                elif raw == "xmp":
+                    self.begin("pre", at, {})
+                    self.text(at, name)
+                    self.end("pre")
+            elif kind == "start":
+                svg += name == "svg"
+                self.start(name, at, attributes)
+            else:
+                svg -= name == "svg" and svg > 0
+                self.end(name)
+        while self.open:
+            self.pop()
+        self.flush()
+        return self.page
+
+    def text(self, at: int, text: str) -> None:
+        if self.hidden or self.quiet[0]:
+            return
+        if self.at < 0:
+            inked = text.lstrip()
+            if inked:
+                self.at = at + len(text) - len(inked)
+        self.run.append(text)
+
+    def start(self, name: str, at: int, attributes: dict[str, str]) -> None:
+        hides = name in _HIDDEN or attributes.get("hidden", "until-found") != "until-found"
+        if name in _BLOCKS and name != "hr":
+            if name == "html":
+                lang = attributes.get("lang") or attributes.get("xml:lang", "")
+                self.page.lang = self.page.lang or lang.strip()
+            if name not in ("html", "head", "body"):
+                self.begin(name, at, attributes, hides)
+            else:
+                self.split()
+        elif name == "hr":
+            self.make_room(name)
+            self.split()
+        elif self.quiet[0] or self.hidden:
+            if name == self.quiet[0] and name not in VOID:
+                self.quiet = (name, self.quiet[1] + 1, self.quiet[2])
+        elif name == "br":
+            self.run.append("\n" if self.pre else _BREAK)
+        elif name == "img" and not hides:
+            said, file = attributes.get("alt", ""), attributes.get("src", "")
+            # LibreOffice gives the file's name as the alternative text; that says nothing.
+            if said.strip() and said.rsplit("/", 1)[-1] != file.rsplit("/", 1)[-1]:
+                self.text(at, f" {said} ")
+        elif name in ("option", "text"):  # of a menu, of a drawing
+            self.run.append(" ")
+        elif name == "meta":
+            if attributes.get("name", "").lower() == "description":
+                said = " ".join(attributes.get("content", "").split())
+                self.page.description = self.page.description or said
+        elif hides and name not in VOID:
+            self.quiet = (name, 1, len(self.open))
+
+    def make_room(self, name: str) -> None:
+        """Close what a block that begins ends: a paragraph, an unclosed heading."""
+        if self.open and self.open[-1][0] == "p":
+            self.pop()
+        if self.heading and name in _END_HEADING:
+            self.pop_to(_HEADINGS)
+
+    def begin(self, name: str, at: int, attributes: dict[str, str], hides: bool = False) -> None:
+        self.make_room(name)
+        if name in _TABLES:
+            if not self.begin_table(name, at, attributes):
+                return
+        elif name == "li":
+            if self.lists[-1].item_open:
+                self.pop_to(("li", "dt", "dd"))
+        elif name in ("dt", "dd") and self.lists[-1].item_open:
+            self.pop_to(("dt", "dd", "li"))
+        self.split()
+        self.open.append((name, hides))
+        self.hidden += hides
+        self.counts[-1][name] = self.counts[-1].get(name, 0) + 1
+        if name in _LISTS:
+            self.lists.append(opened_list(name, attributes))
+        elif name in ("li", "dt", "dd"):
+            item = self.lists[-1]
+            item.item_open = item.fresh = True
+            item.mark = {"dt": "", "dd": ": "}.get(name, "- ")
+            if name == "li" and not self.hidden and not self.quiet[0]:
+                item.mark = next_mark(item, attributes)
+        elif name in _HEADINGS:
+            self.heading = int(name[1])
+        elif name in _PRE:
+            self.pre += 1
+        elif name in _TABLES and name not in _SECTIONS and name != "tr":
+            self.counts.append({})
+
+    def begin_table(self, name: str, at: int, attributes: dict[str, str]) -> bool:
+        """Open a table or a part of one; whether it is one to keep open."""
+        if name == "table":
+            if self.pre:
+                self.pop_to(_PRE)
+            if len(self.tables) >= _DEEPEST_TABLE:
+                self.tables[-1].ignored += 1
+            elif self.tables and not self.tables[-1].cell_open:
+                self.pop_to(("table",))
+            if self.tables and self.tables[-1].ignored:
+                self.split()
+                return False
+            self.split()
+            table = Table(at, self.out, self.lists)
+            table.layout = attributes.get("role", "").lower() in ("presentation", "none")
+            self.tables.append(table)
+            self.out, self.lists = table.above, [List("")]
+            return True
+        if not self.tables or self.tables[-1].ignored:
+            self.split()
+            return False
+        table = self.tables[-1]
+        if table.cell_open:
+            self.pop_to(_CELLS)
+        if name not in _CELLS:
+            if table.row_open:
+                self.pop_to(("tr",))
+            if name == "tr":
+                table.row_open = True
+                table.rows.append([])
+            else:
+                if table.section_open:
+                    self.pop_to(_SECTIONS)
+                table.section_open = True
+                table.sections.add(len(table.rows))
+            return True
+        if name == "caption":
+            self.split()
+            self.out = table.above
+        else:
+            if not table.row_open:
+                self.begin("tr", at, {})
+            self.split()
+            self.out = []
+            columns = min(number_in(attributes.get("colspan"), 1) or 1, MOST_COLUMNS)
+            rows = number_in(attributes.get("rowspan"), 1)
+            table.rows[-1].append((self.out, max(columns, 1), 65534 if rows == 0 else max(rows, 1)))
+            table.headed = table.headed or name == "th"
+        table.cell_open = True
+        self.lists = [List("")]
+        return True
+
+    def end(self, name: str) -> None:
+        quiet, often, around = self.quiet
+        if name == quiet:
+            self.quiet = (quiet, often - 1, around) if often > 1 else ("", 0, 0)
+        if name == "br":
+            self.run.append(_BREAK)
+        if name not in _BLOCKS:
+            return
+        if name in _TABLES:
+            self.end_table(name)
+        elif name in _HEADINGS and self.heading:
+            self.pop_to(_HEADINGS)
+        elif self.counts[-1].get(name):
+            self.pop_to((name,))
+        else:
+            self.split()
+
+    def end_table(self, name: str) -> None:
+        table = self.tables[-1] if self.tables else None
+        if table is None or table.ignored:
+            self.split()
+            if table and name == "table":
+                table.ignored -= 1
+        elif name == "table":
+            self.pop_to(("table",))
+        elif name in _CELLS and table.cell_open:
+            self.pop_to(_CELLS)
+        elif name == "tr" and table.row_open:
+            self.pop_to(("tr",))
+        elif name in _SECTIONS and table.section_open:
+            self.pop_to(_SECTIONS)
+
+    def pop_to(self, names: frozenset[str] | tuple[str, ...]) -> None:
+        """Close blocks up to and with the innermost of these names."""
+        while self.open and self.pop() not in names:
+            pass
+
+    def pop(self) -> str:
+        """Close the innermost block; its name."""
+        name, hidden = self.open[-1]
+        if name in _HEADINGS or (name in _PRE and self.pre == 1):
+            self.flush()
+        else:
+            self.split()
+        self.open.pop()
+        self.hidden -= hidden
+        if self.quiet[0] and len(self.open) < self.quiet[2]:
+            self.quiet = ("", 0, 0)
+        if name in _CELLS or name == "table":
+            self.counts.pop()
+        self.counts[-1][name] -= 1
+        if name in _LISTS and len(self.lists) > 1:
+            self.lists.pop()
+        elif name in ("li", "dt", "dd"):
+            item = self.lists[-1]
+            item.item_open, item.fresh, item.mark = False, False, ""
+        elif name in _HEADINGS:
+            self.heading = 0
+        elif name in _PRE:
+            self.pre -= 1
+        elif name == "tr" and self.tables:
+            self.tables[-1].row_open = False
+        elif name in _SECTIONS and self.tables:
+            self.tables[-1].section_open = False
+        elif name in _CELLS and self.tables:
+            table = self.tables[-1]
+            table.cell_open, self.out, self.lists = False, table.above, [List("")]
+        elif name == "table" and self.tables:
+            table = self.tables.pop()
+            self.out, self.lists = table.before, table.lists
+            if not hidden and not self.hidden:
+                self.out.extend(table.blocks())
+        return name
+
+    def split(self) -> None:
+        """A block begins or ends: the text before it is written, save in a heading or code."""
+        if self.pre:
+            if self.run and not self.run[-1].endswith(("\n", "\r")):
+                self.run.append("\n")
+        elif self.heading:
+            self.run.append(" ")
+        else:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write the text that is waiting as a block of the kind that is open."""
+        at, self.at = self.at, -1
+        text = "".join(self.run)
+        self.run.clear()
+        if at < 0:
+            return
+        item = self.lists[-1]
+        fresh, item.fresh = item.fresh, False
+        if self.pre:
+            self.out.append(Block("code", at, text.replace(_BREAK, "\n")))
+            return
+        text = _broken.sub("\n", _white.sub(" ", text)).strip()
+        if self.heading:
+            numbered = fresh and item.mark.endswith(". ")
+            text = item.mark + text if numbered else text
+            self.out.append(Block("heading", at, text, self.heading))
+        elif item.item_open:
+            depth = max(0, min(len(self.lists) - 2, _DEEPEST_LIST))
+            mark = item.mark if fresh else " " * len(item.mark)
+            self.out.append(Block("item", at, text, depth, mark))
+        else:
+            self.out.append(Block("paragraph", at, text))
+
+
+def read_html(html: str) -> Page:
+    """The blocks of a page of HTML in order, its title, language and description."""
+    return _Reader().read(html)
+
+
+def write_html(builder: Builder, html: str, *, lines: bool = True) -> str:
+    """Write the blocks of a page of HTML; its title, or nothing.
+
+    With ``lines`` each block notes the line of the HTML it begins on, as a part of kind
+    ``source line``.
+    """
+    page = read_html(html)
+    page.write(builder, lines=lines)
+    return page.title
+
+
+@dataclass(frozen=True, slots=True)
+class HtmlLoader:
+    """Reads HTML as a browser without scripts shows it.
+
+    Left out are scripts, styles, templates, comments and what has the attribute ``hidden``;
+    ``noscript`` is kept. Images are there by their alternative text.
+    """
+
+    name: str = "HTML"
+    suffixes: tuple[str, ...] = (".html", ".htm", ".xhtml")
+
+    def claims(self, raw: Raw) -> bool:
+        """Whether the suffix says so, or the bytes begin with a doctype of HTML or its tag."""
+        if raw.suffix in self.suffixes:
+            return True
+        head = raw.data[:1024].removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+        return re.match(rb"<!doctype\s+html\b|<html[\s>]", head) is not None
+
+    def load(self, raw: Raw) -> Document:
+        """The document; ``meta`` says its title, language and description where it has them."""
+        html, used = decode_html(raw.data, raw.name, raw.encoding)
+        builder = Builder()
+        page = read_html(html)
+        page.write(builder)
+        meta: dict[str, Any] = {"encoding": used}
+        for key in ("title", "lang", "description"):
+            if getattr(page, key):
+                meta[key] = getattr(page, key)
+        return builder.document(uri=raw.uri, media_type="text/html", meta=MappingProxyType(meta))

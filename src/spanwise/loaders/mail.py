@@ -1,0 +1,401 @@
+"""E-mail: one message, or a mailbox of many."""
+
+from __future__ import annotations
+
+import binascii
+import codecs
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from email import message_from_bytes
+from email.message import Message
+from email.parser import BytesHeaderParser
+from email.utils import parsedate_to_datetime
+from types import MappingProxyType
+from typing import TypeVar
+
+from spanwise.documents import Document
+from spanwise.errors import LoadError, shown
+from spanwise.loaders.base import Raw
+from spanwise.loaders.builder import Builder
+from spanwise.loaders.html import write_html
+
+__all__ = ["EmailLoader", "MboxLoader"]
+
+EMAIL = "message/rfc822"
+MBOX = "application/mbox"
+
+_SHOWN = ("From", "To", "Cc", "Date")
+_NO_SUBJECT = "(no subject)"
+# A message inside a message inside a message: deeper ones are listed, not read.
+_DEEPEST = 20
+_DEEPEST_PARTS = 60
+
+# Fields that only mail has, one of which begins every message that a server has seen.
+_begins = re.compile(
+    rb"(?:\xef\xbb\xbf)?(?:Return-Path|Delivered-To|Received|MIME-Version|Message-ID"
+    rb"|DKIM-Signature|X-Mozilla-Status|X-Envelope-From):[ \t]",
+    re.I,
+).match
+_a_field = re.compile(rb"[!-9;-~]{1,76}[ \t]*:").match
+_fields = re.compile(
+    rb"^(?:From|To|Cc|Subject|Date|Sender|Reply-To|Message-ID|Received|Return-Path|Delivered-To"
+    rb"|MIME-Version|Content-Type|X-[!-9;-~]{1,60})[ \t]*:",
+    re.I | re.M,
+)
+
+# RFC 4155: a line `From `, an address and a date in the form of asctime. Some write the date in
+# another form; then a header field on the next line must show what it is.
+_from_line = re.compile(
+    rb"From (?:(?<=\AFrom )|(?<=\n\nFrom )|(?<=\n\r\nFrom )|(?<=\r\rFrom ))"
+    rb"[^\r\n]*(?:\r\n?|\n|\Z)"
+)
+_asctime = re.compile(
+    rb"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? +(?:[A-Z][a-z]{2} +\d{1,2}|\d{1,2} +[A-Z][a-z]{2})"
+    rb"[ ,]+\d{1,4}:?\d\d"
+).search
+_escaped = re.compile(rb"^>(>*From )", re.M)
+
+_line_end = re.compile(r"\r\n?")
+_encoded_word = re.compile(r"=\?([^?\s*]{1,60})(?:\*[^?\s]{0,60})?\?([bBqQ])\?([^?]*)\?=")
+
+# What is not read in place. A type that nobody knows is broken, and its part a text.
+_FILES = ("application", "audio", "font", "image", "message", "model", "video")
+
+# Codecs that are no charset of a text, slow, or write what is no character.
+_NO_CHARSETS = {"idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined"}
+_TRANSFERS = ("base64", "quoted-printable", "x-uuencode", "uuencode", "uue", "x-uue")
+
+# The library's own reading of a broken header fails in many ways; each means: it says nothing.
+_FAULTS = (ValueError, LookupError, TypeError, AttributeError, OverflowError, AssertionError)
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class EmailLoader:
+    """Reads one e-mail: its subject as heading, its fields, its text, its attached texts."""
+
+    name: str = "e-mail"
+    suffixes: tuple[str, ...] = (".eml",)
+
+    def claims(self, raw: Raw) -> bool:
+        """Whether it is an e-mail, by its suffix or a field that only mail has."""
+        return raw.suffix in self.suffixes or (not raw.suffix and _begins(raw.data) is not None)
+
+    def load(self, raw: Raw) -> Document:
+        """The message; attached texts and messages follow as parts of kind ``attachment``.
+
+        ``meta`` holds ``from``, ``to``, ``date`` (ISO 8601), ``subject``, ``message_id`` and the
+        names of the ``attachments``. Plain text is preferred to HTML.
+        """
+        data = raw.data.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n")
+        if not data.strip():
+            return Document(text="", uri=raw.uri, media_type=EMAIL)
+        if not _fields.search(_head(data)):
+            raise LoadError(
+                f"{raw.name}: it begins with {shown(raw.data[:40])}, and no line of its head is "
+                "a field such as 'From: '; load it as plain text"
+            )
+        message = _parsed(data)
+        writer = _Writer(raw.encoding)
+        writer.write(message)
+        meta = {
+            "from": _field(message, "From"),
+            "to": _field(message, "To"),
+            "date": _date(message),
+            "subject": _field(message, "Subject"),
+            "message_id": _field(message, "Message-ID"),
+            "attachments": writer.attachments,
+        }
+        return writer.builder.document(uri=raw.uri, media_type=EMAIL, meta=MappingProxyType(meta))
+
+
+@dataclass(frozen=True, slots=True)
+class MboxLoader:
+    """Reads a mailbox: each message is a part of kind ``message``, numbered from 1."""
+
+    name: str = "mailbox"
+    suffixes: tuple[str, ...] = (".mbox",)
+
+    def claims(self, raw: Raw) -> bool:
+        """Whether it is a mailbox, by its suffix or its first line."""
+        if raw.suffix in self.suffixes:
+            return True
+        first = None if raw.suffix else _from_line.match(raw.data)
+        return first is not None and _asctime(first.group()) is not None
+
+    def load(self, raw: Raw) -> Document:
+        """The messages in order, each written as `EmailLoader` writes it."""
+        if raw.data.strip() and not _from_line.match(raw.data.lstrip(b"\r\n")):
+            raise LoadError(
+                f"{raw.name}: it begins with {shown(raw.data[:40])}, where a mailbox has a line "
+                "'From ' and a sender; load a single message as .eml"
+            )
+        writer = _Writer(raw.encoding)
+        for number, data in enumerate(_messages(raw.data.lstrip(b"\r\n")), 1):
+            message = _parsed(data)
+            about = {"from": _field(message, "From"), "date": _date(message)}
+            with writer.builder.part("message", str(number), **about):
+                writer.write(message)
+        meta = {"attachments": writer.attachments} if writer.attachments else {}
+        return writer.builder.document(uri=raw.uri, media_type=MBOX, meta=MappingProxyType(meta))
+
+
+def _messages(data: bytes) -> Iterator[bytes]:
+    """The messages of a mailbox without their `From ` lines, one at a time."""
+    start = -1
+    for line in _from_line.finditer(data):
+        if start >= 0 and not _asctime(line.group()) and not _a_field(data, line.end()):
+            continue  # a sentence that begins with From
+        if start >= 0:
+            yield _escaped.sub(rb"\1", data[start : line.start()])
+        start = line.end()
+    if start >= 0:
+        yield _escaped.sub(rb"\1", data[start:])
+
+
+def _head(data: bytes) -> bytes:
+    """The lines before the first blank one."""
+    ends = [at for mark in (b"\n\n", b"\r\n\r\n", b"\r\r") if (at := data.find(mark)) >= 0]
+    return data[: min(ends, default=len(data))]
+
+
+def _parsed(data: bytes) -> Message:
+    """The message in some bytes.
+
+    By the parser's old policy: with the new one, asking for a broken header may raise. What is
+    nested beyond what Python can follow is a message of its head and one text.
+    """
+    try:
+        return message_from_bytes(data)
+    except RecursionError:
+        return BytesHeaderParser().parsebytes(data)
+
+
+class _Builder(Builder):
+    """A builder whose headings lie below those of the message that holds them."""
+
+    depth = 0
+
+    def heading(self, level: int, text: str) -> None:
+        """A heading below those of the messages around it."""
+        super().heading(level + self.depth, text)
+
+    def note(self, kind: str, label: str, start: int, end: int, **meta: object) -> None:
+        """Nothing: a line of an HTML text is no line of the file it was sent in."""
+
+
+class _Writer:
+    """Writes messages and gathers the names of what is attached."""
+
+    def __init__(self, encoding: str) -> None:
+        self.builder = _Builder()
+        self.attachments: list[str] = []
+        self._encoding = encoding
+
+    def write(self, message: Message, depth: int = 0) -> None:
+        """A message, then what is attached to it."""
+        builder = self.builder
+        builder.depth = depth
+        builder.heading(1, _field(message, "Subject") or _NO_SUBJECT)
+        lines = [f"{name}: {value}" for name in _SHOWN if (value := _field(message, name))]
+        builder.paragraph("\n".join(lines))
+        builder.depth = depth + 1
+        attached: list[Message] = []
+        self._body(message, attached, 0)
+        for part in attached:
+            self._attachment(part, depth)
+
+    def _body(self, part: Message, attached: list[Message], level: int) -> bool:
+        """Write what a person reads first; whether there was any."""
+        kind = _kind(part)
+        inner = _inner(part)
+        is_file = kind in _FILES or part.get_content_type() == "text/rtf"
+        if is_file or (level and _is_attached(part)) or level > _DEEPEST_PARTS:
+            attached.append(part)
+            return False
+        if kind != "multipart":
+            return self._text(part)
+        if part.get_content_type() == "multipart/alternative":
+            return self._best(inner, attached, level + 1)
+        written = [self._body(each, attached, level + 1) for each in inner]
+        return any(written)
+
+    def _best(self, choices: list[Message], attached: list[Message], level: int) -> bool:
+        """The first of several forms of the same text that has ink, plain text before others."""
+        plain = [each for each in choices if each.get_content_type() == "text/plain"]
+        others = [each for each in choices if each not in plain]
+        written = False
+        for each in [*plain, *others]:
+            if not written:
+                written = self._body(each, attached, level)
+            else:
+                # Of the forms left out, what hangs on them is still attached.
+                attached.extend(filter(_is_attached, _inside(each)))
+        return written
+
+    def _text(self, part: Message) -> bool:
+        """Write a part that is text."""
+        text = self._decoded(part)
+        if not text.strip():
+            return False
+        if part.get_content_type() == "text/html":
+            write_html(self.builder, text, lines=False)
+        else:
+            self.builder.paragraph(text)
+        return True
+
+    def _attachment(self, part: Message, depth: int) -> None:
+        """List what is attached; write it when it is plain text or a message."""
+        kind = part.get_content_type()
+        inner = _inner(part)
+        message = inner[0] if kind == EMAIL and inner else None
+        name = _file_name(part)
+        if not name and message is not None:
+            name = _field(message, "Subject")
+        name = name or kind
+        self.attachments.append(name)
+        builder = self.builder
+        if message is not None and depth < _DEEPEST:
+            with builder.part("attachment", name):
+                self.write(message, depth + 1)
+        elif kind == "text/plain":
+            text = self._decoded(part)
+            if text.strip():
+                builder.depth = depth + 1
+                with builder.part("attachment", name):
+                    builder.heading(1, name)
+                    builder.paragraph(text)
+
+    def _decoded(self, part: Message) -> str:
+        """The text of a part; what its charset cannot read becomes U+FFFD."""
+        # A comment or a blank after the name is a fault that the library does not forgive.
+        transfer = re.split(r"[\s;(]", _field(part, "Content-Transfer-Encoding"))[0].lower()
+        if transfer in _TRANSFERS:
+            part.replace_header("Content-Transfer-Encoding", transfer)
+        data = _asked(lambda: part.get_payload(decode=True), None)
+        if not isinstance(data, bytes):
+            return ""
+        charset = _asked(part.get_content_charset, None) or self._encoding
+        return _line_end.sub("\n", _text_of(data, charset))
+
+
+def _asked(ask: Callable[[], _T], otherwise: _T) -> _T:
+    """What the library says, or ``otherwise`` where a broken header makes it fail."""
+    try:
+        return ask()
+    except _FAULTS:
+        return otherwise
+
+
+def _kind(part: Message) -> str:
+    """``multipart``, ``text``, or what else comes before the slash of the type."""
+    kind = part.get_content_maintype()
+    # What should hold parts but does not, as after a cut, is a text.
+    return "text" if kind in ("multipart", "message") and not part.is_multipart() else kind
+
+
+def _inner(part: Message) -> list[Message]:
+    """The parts of a part."""
+    payload = part.get_payload() if part.is_multipart() else []
+    return [each for each in payload if isinstance(each, Message)]
+
+
+def _inside(part: Message) -> Iterator[Message]:
+    """The part and all inside it, but for what is inside attached messages."""
+    waiting = [part]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        if _kind(part) == "multipart":
+            waiting.extend(reversed(_inner(part)))
+
+
+def _is_attached(part: Message) -> bool:
+    """Whether a part is a file rather than something to read in place."""
+    disposition = _asked(part.get_content_disposition, None)
+    return disposition == "attachment" or (_kind(part) != "multipart" and bool(_file_name(part)))
+
+
+def _file_name(part: Message) -> str:
+    """The name of an attached file, encoded words read, without its folders."""
+    for key in ("Content-Disposition", "Content-Type"):
+        value = _raw_field(part, key)
+        if not value.isascii():  # the library would give every bare byte as U+FFFD
+            part.replace_header(key, _words(value))
+    name = _words(_asked(part.get_filename, None) or "")
+    return name.replace("\\", "/").rsplit("/", 1)[-1].strip()
+
+
+def _field(message: Message, name: str) -> str:
+    """A header field on one line, its encoded words read."""
+    return " ".join(_words(_raw_field(message, name)).split())
+
+
+def _raw_field(message: Message, name: str) -> str:
+    """The first header field of a name as it stands, or nothing."""
+    fields = message.raw_items()
+    return next((str(value) for key, value in fields if key.lower() == name.lower()), "")
+
+
+def _words(value: str) -> str:
+    """A header value with its encoded words (RFC 2047) and bare bytes read.
+
+    Blanks between encoded words say nothing, and a character may be torn between two.
+    """
+    try:
+        value = _text_of(value.encode("utf-8", "surrogateescape"), "")
+    except UnicodeEncodeError:
+        value = value.encode("utf-8", "replace").decode()
+    out: list[str] = []
+    data, charset, at = b"", "", 0
+    for word in _encoded_word.finditer(value):
+        between = value[at : word.start()]
+        found = _word_bytes(word.group(2), word.group(3))
+        if between.strip() or not at or word.group(1).lower() != charset:
+            out.append(_text_of(data, charset))
+            data = b""
+        if between.strip() or not at:
+            out.append(between)
+        data, charset, at = data + found, word.group(1).lower(), word.end()
+    return "".join([*out, _text_of(data, charset), value[at:]])
+
+
+def _word_bytes(way: str, text: str) -> bytes:
+    """What an encoded word holds; its text itself where that is broken."""
+    try:
+        if way in "bB":
+            return binascii.a2b_base64(text.rstrip("=") + "===")
+        return binascii.a2b_qp(text, header=True)
+    except ValueError:
+        return text.encode("utf-8", "replace")
+
+
+def _text_of(data: bytes, charset: str) -> str:
+    """Bytes as text in a charset, else UTF-8, else Windows' Western one."""
+    try:
+        name = codecs.lookup(charset).name if charset else ""
+    except _FAULTS:
+        name = ""
+    name = "" if name in (*_NO_CHARSETS, "ascii") else name
+    text = _decoded_as(data, name) if name else None
+    if text is None:
+        text = _decoded_as(data, "utf-8")
+    if text is None:
+        text = _decoded_as(data, name or "cp1252", "replace")
+    # UTF-7 can write half a pair, which no file can hold.
+    return (text or "").encode("utf-8", "replace").decode()
+
+
+def _decoded_as(data: bytes, name: str, errors: str = "strict") -> str | None:
+    """Bytes as text in an encoding; None where they are not in it."""
+    try:
+        return data.decode(name, errors)
+    except _FAULTS:
+        return None
+
+
+def _date(message: Message) -> str:
+    """The date of a message as ISO 8601, or empty."""
+    return _asked(lambda: parsedate_to_datetime(_field(message, "Date")).isoformat(), "")

@@ -1,0 +1,225 @@
+"""Jupyter notebooks: cells as parts, their Markdown as structure, code and outputs as code."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from spanwise.cutting.markdown import scan
+from spanwise.documents import Document
+from spanwise.errors import LoadError, shown
+from spanwise.loaders.base import Raw
+from spanwise.loaders.builder import Builder
+from spanwise.loaders.text import decode
+
+__all__ = ["NotebookLoader"]
+
+NOTEBOOK = "application/x-ipynb+json"
+
+# Where a notebook without a suffix says what it is: at either end.
+_HEAD = 4096
+_FORMAT = b'"nbformat"'
+
+# What terminals read as colours, cursor moves and titles. Source: ECMA-48.
+_ansi = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])?")
+
+# Format 3 names the forms of an output without a slash.
+_OLD_TYPES = {
+    "text": "text/plain",
+    "html": "text/html",
+    "latex": "text/latex",
+    "png": "image/png",
+    "jpeg": "image/jpeg",
+    "svg": "image/svg+xml",
+    "pdf": "application/pdf",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class NotebookLoader:
+    """Reads Jupyter notebooks of the formats 2 to 4: each cell is a part, numbered from 1."""
+
+    name: str = "Jupyter notebook"
+    suffixes: tuple[str, ...] = (".ipynb",)
+
+    def claims(self, raw: Raw) -> bool:
+        """Whether it is a notebook, by its suffix or its own word for its format."""
+        if raw.suffix or not raw.data.lstrip().startswith(b"{"):
+            return raw.suffix in self.suffixes
+        return _FORMAT in raw.data[:_HEAD] or _FORMAT in raw.data[-_HEAD:]
+
+    def load(self, raw: Raw) -> Document:
+        """The cells in order; after code what it gave as text, without colour codes.
+
+        A line that a progress bar wrote over is left out, as the notebook shows it. ``meta``
+        holds ``language``, and ``images``: the images that are not in the text.
+        """
+        text, _ = decode(raw.data, raw.name, raw.encoding)
+        if not text.strip():
+            return Document(text="", uri=raw.uri, media_type=NOTEBOOK)
+        book = _read(text, raw.name)
+        builder = _Builder()
+        images: list[str] = []
+        problems: list[str] = []
+        languages = [_language(book)]
+        for number, cell in enumerate(_cells(book, raw.name), 1):
+            if not isinstance(cell, dict):
+                problems.append(f"cell {number} is {type(cell).__name__}, not an object")
+                continue
+            languages.append(_string(cell.get("language")))
+            images += [f"cell {number}: {kind}" for kind in _images(cell)]
+            with builder.part("cell", str(number), type=_string(cell.get("cell_type"))):
+                _write(builder, cell)
+        meta: dict[str, Any] = {"language": next(filter(None, languages), "")}
+        if images:
+            meta["images"] = images
+        if problems:
+            meta["problems"] = problems
+        return builder.document(uri=raw.uri, media_type=NOTEBOOK, meta=MappingProxyType(meta))
+
+
+class _Builder(Builder):
+    """A builder that also takes blocks of Markdown, as they are."""
+
+    def markdown(self, text: str) -> None:
+        """Markdown, with the headings, code and tables in it noted."""
+        lines = text.replace("\r\n", "\n").rstrip()
+        # Blank lines go, but not the indent of the first line: it may make it code.
+        blank = len(lines) - len(lines.lstrip())
+        lines = lines[lines.rfind("\n", 0, blank) + 1 :]
+        start = self._block(lines)
+        if start < 0:
+            return
+        # The line end before it keeps a rule at the start from being read as front matter.
+        shift = start - 1
+        found, mine = scan("\n" + lines), self._structure
+        for name in ("heading_starts", "heading_ends", "title_starts", "title_ends"):
+            getattr(mine, name).extend(at + shift for at in getattr(found, name))
+        mine.heading_levels.extend(found.heading_levels)
+        mine.atom_kinds.extend(found.atom_kinds)
+        mine.atom_starts.extend(at + shift for at in found.atom_starts)
+        mine.atom_ends.extend(at + shift for at in found.atom_ends)
+
+
+def _read(text: str, name: str) -> dict[str, Any]:
+    """The JSON of a notebook."""
+    try:
+        book = json.loads(text.removeprefix("\ufeff"))
+    except (ValueError, RecursionError) as fault:
+        raise LoadError(
+            f"{name}: it begins with {shown(text[:40])} and is not JSON ({fault}), which a "
+            "notebook is; save it again from Jupyter, or load it as plain text"
+        ) from None
+    if not isinstance(book, dict):
+        raise LoadError(
+            f"{name}: its JSON is {shown(book)}, where a notebook is an object with cells; "
+            "load it as plain text"
+        )
+    return book
+
+
+def _cells(book: dict[str, Any], name: str) -> Iterator[Any]:
+    """The cells in order; format 3 keeps them in worksheets."""
+    sheets = book.get("worksheets") if "cells" not in book else [book]
+    if not isinstance(sheets, list):
+        raise LoadError(
+            f"{name}: its JSON has the keys {shown(list(book))}, where a notebook has cells; "
+            "load it as plain text"
+        )
+    for sheet in sheets:
+        cells = sheet.get("cells", []) if isinstance(sheet, dict) else None
+        if not isinstance(cells, list):
+            raise LoadError(
+                f"{name}: its cells are {shown(cells)}, where a notebook has a list of them; "
+                "save it again from Jupyter"
+            )
+        yield from cells
+
+
+def _language(book: dict[str, Any]) -> str:
+    """What language the notebook says its code is in."""
+    meta = _object(book.get("metadata"))
+    return (
+        _string(_object(meta.get("language_info")).get("name"))
+        or _string(_object(meta.get("kernelspec")).get("language"))
+        or _string(meta.get("language"))
+    )
+
+
+def _write(builder: _Builder, cell: dict[str, Any]) -> None:
+    """A cell and what it gave."""
+    kind = cell.get("cell_type")
+    source = _string(cell.get("source")) or _string(cell.get("input"))
+    if kind == "code":
+        builder.code(source)
+        for output in _outputs(cell):
+            _write_output(builder, output)
+    elif kind in ("markdown", "html"):
+        builder.markdown(source)
+    elif kind == "heading":
+        level = cell.get("level")
+        builder.heading(level if isinstance(level, int) else 1, source)
+    else:
+        builder.paragraph(source)
+
+
+def _write_output(builder: _Builder, output: dict[str, Any]) -> None:
+    """What a cell gave, where it is text."""
+    kind = output.get("output_type")
+    if kind in ("error", "pyerr"):
+        # Lines of a traceback are listed without their line ends, unlike those of a text.
+        lines = output.get("traceback")
+        trace = "\n".join(map(_string, lines)) if isinstance(lines, list) else _string(lines)
+        said = f"{_string(output.get('ename'))}: {_string(output.get('evalue'))}"
+        builder.code(_plain(trace) if trace.strip() else said.strip(": "))
+    elif kind == "stream":
+        builder.code(_plain(_string(output.get("text"))))
+    else:
+        data = _data(output)
+        if written := _string(data.get("text/markdown")):
+            builder.markdown(written)
+        else:
+            builder.code(_plain(_string(data.get("text/plain"))))
+
+
+def _outputs(cell: dict[str, Any]) -> list[dict[str, Any]]:
+    """The outputs of a cell."""
+    outputs = cell.get("outputs")
+    return [each for each in outputs if isinstance(each, dict)] if isinstance(outputs, list) else []
+
+
+def _data(output: dict[str, Any]) -> dict[str, Any]:
+    """The forms of an output by media type."""
+    if "data" in output:
+        return _object(output["data"])
+    return {kind: output[old] for old, kind in _OLD_TYPES.items() if old in output}
+
+
+def _images(cell: dict[str, Any]) -> Iterator[str]:
+    """The images of a cell: attached ones by name, those it gave by media type."""
+    yield from map(str, _object(cell.get("attachments")))
+    for output in _outputs(cell):
+        # Several forms of one output are one image.
+        yield from [kind for kind in _data(output) if kind.startswith("image/")][:1]
+
+
+def _plain(text: str) -> str:
+    """An output as a person sees it: no colour codes, no lines that were written over."""
+    lines = _ansi.sub("", text).split("\n")
+    return "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in lines)
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _string(value: Any) -> str:
+    """A text, which notebooks also write as a list of its lines; empty for anything else."""
+    if isinstance(value, list):
+        value = "".join(each for each in value if isinstance(each, str))
+    # JSON can write half a pair, which no file can hold.
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""

@@ -1,0 +1,305 @@
+"""OpenDocument texts: headings, paragraphs, lists, tables and notes in order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from xml.etree.ElementTree import Element
+
+from spanwise.documents import Document
+from spanwise.errors import LoadError
+from spanwise.loaders.archives import Archive, open_archive, read_member
+from spanwise.loaders.base import Raw
+from spanwise.loaders.builder import Builder
+from spanwise.loaders.office import (
+    attribute,
+    named_meta,
+    numeral,
+    read_main,
+    read_xml,
+    whole_number,
+)
+
+__all__ = ["OdtLoader"]
+
+_MEDIA_TYPE = "application/vnd.oasis.opendocument.text"
+_MAIN, _STYLES, _META, _MANIFEST = "content.xml", "styles.xml", "meta.xml", "META-INF/manifest.xml"
+# The first member is stored, not compressed, for programs that look at how a file begins.
+_BEGINS = b"mimetype" + _MEDIA_TYPE.encode()
+_HEAD = 200
+
+# A file may say that a space, a cell or a row comes a billion times.
+_MOST_SPACES = 1000
+_MOST_REPEATED = 64
+
+_SKIPPED = frozenset(
+    (
+        *("text:tracked-changes", "text:ruby-text", "text:note-citation", "office:annotation"),
+        *("office:annotation-end", "office:forms", "office:event-listeners"),
+        *("svg-compatible:title", "svg-compatible:desc", "text:sequence-decls"),
+        *("text:variable-decls", "text:user-field-decls"),
+    )
+)
+_BLOCKS = frozenset(("text:p", "text:h", "text:list", "table:table"))
+_WHITE = re.compile(r"[ \t\r\n]+")
+
+
+@dataclass(frozen=True, slots=True)
+class OdtLoader:
+    """Reads OpenDocument texts; comments, page headers and deleted text are left out."""
+
+    name: str = "ODT"
+    suffixes: tuple[str, ...] = (".odt", ".ott")
+
+    def claims(self, raw: Raw) -> bool:
+        """Whether the suffix or the first member says so."""
+        return raw.suffix in self.suffixes or (
+            raw.data.startswith(b"PK\x03\x04") and _BEGINS in raw.data[:_HEAD]
+        )
+
+    def load(self, raw: Raw) -> Document:
+        """The text with its headings; footnotes and endnotes stand at its end, as ``[1]``."""
+        archive = open_archive(raw)
+        if _MANIFEST in archive and b"encryption-data" in read_member(archive, _MANIFEST):
+            raise LoadError(
+                f"{raw.name}: it has a password, and none is asked for; save a copy without one"
+            )
+        root = read_main(archive, _MAIN, "office:document-content")
+        reader = _Reader(archive, root)
+        for body in root.iter("office:text"):
+            reader.blocks(body)
+            break
+        reader.notes()
+        meta = _meta_of(archive)
+        return reader.builder.document(uri=raw.uri, media_type=_MEDIA_TYPE, meta=meta)
+
+
+def _meta_of(archive: Archive) -> dict[str, str]:
+    if _META not in archive:
+        return {}
+    return named_meta(
+        read_xml(archive, _META).iter(),
+        title="title",
+        initial_creator="author",
+        creator="author",
+        creation_date="created",
+        date="modified",
+    )
+
+
+@dataclass(slots=True)
+class _List:
+    """A list that is being written, and how far its levels have counted."""
+
+    style: str
+    counts: dict[int, int] = field(default_factory=dict)
+
+
+class _Reader:
+    """Writes the blocks of one file."""
+
+    def __init__(self, archive: Archive, root: Element) -> None:
+        self.builder = Builder()
+        self._notes: list[Element] = []
+        self._boxes: list[Element] = []
+        self._lists: dict[str, _List] = {}
+        self._last: dict[str, _List] = {}
+        self._levels: dict[tuple[str, int], Element] = {}
+        roots = [read_xml(archive, _STYLES)] if _STYLES in archive else []
+        for styles in (*roots, root):
+            for style in styles.iter("text:list-style"):
+                for level in style:
+                    depth = whole_number(attribute(level, "level"), 1) - 1
+                    self._levels[attribute(style, "name"), depth] = level
+
+    def blocks(self, parent: Element) -> None:
+        """Write the blocks in an element, and the text boxes below each."""
+        for block in _blocks_in(parent):
+            if block.tag == "text:list":
+                self._list(block, None, 0)
+            elif block.tag == "table:table":
+                self._table(block)
+            else:
+                self._paragraph(block)
+            self._write_boxes()
+
+    def notes(self) -> None:
+        """Write the notes in the order the text refers to them."""
+        at = 0
+        while at < len(self._notes):
+            note = self._notes[at]
+            at += 1
+            kind = attribute(note, "note-class", "footnote")
+            text = "\n".join(self._text(block) for block in _paragraphs(note))
+            start = self.builder.paragraph(f"[{at}] {text.strip()}")
+            self.builder.note(kind, str(at), start, self.builder.position)
+
+    def _write_boxes(self) -> None:
+        boxes, self._boxes = self._boxes, []
+        for box in boxes:
+            self.blocks(box)
+
+    def _paragraph(self, block: Element, label: str = "") -> None:
+        text = self._text(block)
+        if block.tag == "text:h":
+            level = whole_number(attribute(block, "outline-level"), 1)
+            self.builder.heading(level, f"{label} {text}" if text.strip() else "")
+        else:
+            self.builder.paragraph(text)
+
+    def _list(self, block: Element, outer: _List | None, depth: int) -> None:
+        style = attribute(block, "style-name") or (outer.style if outer else "")
+        goes_on = attribute(block, "continue-numbering") == "true"
+        if outer is not None:
+            state = outer if style == outer.style else _List(style)
+            if not goes_on:
+                state.counts.pop(depth, None)
+        else:
+            state = self._lists.get(attribute(block, "continue-list"), _List(style))
+            if goes_on:
+                state = self._last.get(style, state)
+            self._last[style] = state
+        key = attribute(block, "id")
+        if key:
+            self._lists[key] = state
+        for entry in block:
+            if entry.tag in ("text:list-item", "text:list-header"):
+                self._entry(entry, state, depth)
+
+    def _entry(self, entry: Element, state: _List, depth: int) -> None:
+        """Write an item: its first paragraph with a mark, the others below it."""
+        label = None
+        for block in _blocks_in(entry):
+            if block.tag == "text:list":
+                self._list(block, state, depth + 1)
+            elif block.tag == "table:table":
+                self._table(block)
+            elif entry.tag == "text:list-header" or label is not None:
+                self.builder.item(self._text(block), depth=depth + 1, mark="")
+            else:
+                label = self._label(entry, state, depth)
+                if block.tag == "text:h":
+                    self._paragraph(block, label)
+                else:
+                    self.builder.item(
+                        self._text(block), depth=depth, mark=f"{label} " if label else "- "
+                    )
+            self._write_boxes()
+
+    def _label(self, entry: Element, state: _List, depth: int) -> str:
+        """What stands before an item: ``3.2.``; empty for a bullet."""
+        level = self._levels.get((state.style, depth))
+        if level is None or level.tag != "text:list-level-style-number":
+            return ""
+        for deeper in [other for other in state.counts if other > depth]:
+            del state.counts[deeper]
+        start = whole_number(attribute(level, "start-value"), 1)
+        state.counts[depth] = state.counts.get(depth, start - 1) + 1
+        begun = attribute(entry, "start-value")
+        if begun:
+            state.counts[depth] = whole_number(begun, 1)
+        if not attribute(level, "num-format"):
+            return ""
+        shown_levels = max(1, whole_number(attribute(level, "display-levels"), 1, most=10))
+        numbers = [
+            numeral(state.counts.get(at, 1), attribute(self._levels.get((state.style, at)),
+                                                       "num-format", "1"))
+            for at in range(max(0, depth - shown_levels + 1), depth + 1)
+        ]  # fmt: skip
+        text = ".".join(numbers)
+        return f"{attribute(level, 'num-prefix')}{text}{attribute(level, 'num-suffix')}".strip()
+
+    def _table(self, table: Element) -> None:
+        rows = list(_below(table, "table:table-row"))
+        cells = [list(_cells(row)) for row in rows]
+        tops = [cell for row in cells for cell in row if cell is not None]
+        if len(tops) == 1 or any(
+            block.tag == "table:table" for cell in tops for block in _blocks_in(cell)
+        ):
+            # A frame or a layout: its cells hold whole blocks.
+            for cell in tops:
+                self.blocks(cell)
+            return
+        written: list[list[str]] = []
+        for row, row_cells in zip(rows, cells, strict=True):
+            texts = [
+                "" if cell is None else "\n".join(map(self._text, _paragraphs(cell)))
+                for cell in row_cells
+            ]
+            times = whole_number(attribute(row, "number-rows-repeated"), 1, most=_MOST_REPEATED)
+            written.extend([texts] * times)
+        self.builder.table(written)
+
+    def _text(self, paragraph: Element) -> str:
+        """The text of a paragraph; its text boxes and notes are put aside."""
+        pieces: list[str] = []
+        self._inline(paragraph, pieces)
+        return "".join(pieces).strip()
+
+    def _inline(self, parent: Element, pieces: list[str]) -> None:
+        if parent.text:
+            pieces.append(_WHITE.sub(" ", parent.text))
+        for element in parent:
+            tag = element.tag
+            if tag == "text:s":
+                count = whole_number(attribute(element, "c"), 1, most=_MOST_SPACES)
+                pieces.append(" " * count)
+            elif tag == "text:tab":
+                pieces.append("\t")
+            elif tag == "text:line-break":
+                pieces.append("\n")
+            elif tag == "text:note":
+                self._notes.append(element)
+                pieces.append(f"[{len(self._notes)}]")
+            elif tag in _BLOCKS:  # a text box, or a shape with text in it
+                self._boxes.append(parent)
+                return
+            elif tag not in _SKIPPED:
+                self._inline(element, pieces)
+            if element.tail:
+                pieces.append(_WHITE.sub(" ", element.tail))
+
+
+def _blocks_in(parent: Element) -> Iterator[Element]:
+    """The blocks of an element, through what only wraps them."""
+    for child in parent:
+        if child.tag in _BLOCKS:
+            yield child
+        elif child.tag not in _SKIPPED:
+            yield from _blocks_in(child)
+
+
+def _paragraphs(parent: Element) -> Iterator[Element]:
+    """The paragraphs of an element, through lists too."""
+    for block in _blocks_in(parent):
+        if block.tag in ("text:p", "text:h"):
+            yield block
+        else:
+            yield from _paragraphs(block)
+
+
+def _below(parent: Element, tag: str) -> Iterator[Element]:
+    """The rows of a table, through its groups of rows."""
+    for child in parent:
+        if child.tag == tag:
+            yield child
+        elif child.tag.startswith("table:table-"):
+            yield from _below(child, tag)
+
+
+def _cells(row: Element) -> Iterator[Element | None]:
+    """The cells of a row, None where another covers it."""
+    for cell in row:
+        times = whole_number(attribute(cell, "number-columns-repeated"), 1, most=_MOST_REPEATED)
+        if cell.tag == "table:table-cell":
+            yield cell
+            yield from (
+                [None] * (times - 1) if times > 1 and not _has_text(cell) else [cell] * (times - 1)
+            )
+        elif cell.tag == "table:covered-table-cell":
+            yield from [None] * times
+
+
+def _has_text(cell: Element) -> bool:
+    return any(True for _ in cell)

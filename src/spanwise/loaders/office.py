@@ -1,0 +1,200 @@
+"""What the office formats share: XML by short names, relations, and who wrote a file when."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable
+from types import MappingProxyType
+from xml.etree.ElementTree import Element
+
+from spanwise.errors import LoadError, shown
+from spanwise.loaders.archives import Archive, parse_xml, read_member
+
+__all__ = [
+    "MOST_COLUMNS",
+    "attribute",
+    "main_part",
+    "named_meta",
+    "numeral",
+    "office_meta",
+    "read_main",
+    "read_xml",
+    "relation_id",
+    "relations",
+    "under",
+    "whole_number",
+]
+
+# A file may say that a cell spans a billion columns. Word ends at 63, Excel at 16,384.
+MOST_COLUMNS = 1024
+
+# Short names of the namespaces, transitional and strict ones alike; an unknown one is dropped.
+_OOXML = "http://schemas.openxmlformats.org/"
+_STRICT = "http://purl.oclc.org/ooxml/"
+_ODF = "urn:oasis:names:tc:opendocument:xmlns:"
+_SHORT = {
+    "wordprocessingml": "w",
+    "drawingml": "a",
+    "presentationml": "p",
+    "spreadsheetml": "x",
+    "officeDocument/2006/math": "m",
+    "officeDocument/math": "m",
+    "markup-compatibility": "mc",
+}
+_DIAGRAM = "diagram"
+_TAG = re.compile(r"\{([^}]*)\}(.*)", re.DOTALL)
+
+
+def read_xml(archive: Archive, path: str) -> Element:
+    """The root of an XML member, its tags renamed to ``w:p``, ``a:t``, ``text:h`` and so on."""
+    root = parse_xml(read_member(archive, path), f"{archive.name}: {path} inside")
+    names: dict[str, str] = {}
+    for element in root.iter():
+        tag = element.tag
+        if tag not in names:
+            names[tag] = _short(tag)
+        element.tag = names[tag]
+    return root
+
+
+def read_main(archive: Archive, path: str, tag: str) -> Element:
+    """The root of the member that a file is about; `LoadError` where it is of another kind."""
+    root = read_xml(archive, path)
+    if root.tag != tag:
+        raise LoadError(
+            f"{archive.name}: {path} inside holds {shown(root.tag)}, not {tag!r} as files of its "
+            "suffix do; check the suffix"
+        )
+    return root
+
+
+def _short(tag: str) -> str:
+    """The short name of a tag."""
+    found = _TAG.fullmatch(tag)
+    if not found:
+        return tag
+    space, local = found.groups()
+    if space.startswith(_ODF):
+        return f"{space[len(_ODF) :].partition(':')[0]}:{local}"
+    for base in (_OOXML, _STRICT):
+        if space.startswith(base):
+            rest = space[len(base) :]
+            if _DIAGRAM in rest:
+                return f"dgm:{local}"
+            for begin, prefix in _SHORT.items():
+                if rest.startswith(begin):
+                    return f"{prefix}:{local}"
+    return local
+
+
+def under(element: Element | None, *path: str) -> Element | None:
+    """The first element at the end of a path of tags, each a child of the one before."""
+    for tag in path:
+        if element is None:
+            return None
+        element = next((child for child in element if child.tag == tag), None)
+    return element
+
+
+def attribute(element: Element | None, local: str, default: str = "") -> str:
+    """The value of an attribute by its name without namespace; the default without element."""
+    if element is None:
+        return default
+    for name, value in element.attrib.items():
+        if name == local or (name.endswith(local) and name[-len(local) - 1] == "}"):
+            return value
+    return default
+
+
+def relation_id(element: Element) -> str:
+    """The id of the relation that an element names; a slide has an ``id`` of its own too."""
+    found = (value for name, value in element.attrib.items() if name.endswith("relationships}id"))
+    return next(found, "")
+
+
+def whole_number(text: str, default: int = 0, *, most: int = 1 << 31) -> int:
+    """The number a text says, within ``[0, most]``; the default for what is no number."""
+    text = text.strip()
+    if not (text.isascii() and text.isdigit()):
+        return default
+    return min(int(text[:12]), most)
+
+
+def relations(archive: Archive, path: str) -> dict[str, tuple[str, str]]:
+    """For each relation of a part: its kind, such as ``slide``, and the member it leads to."""
+    folder, name = posixpath.split(path)
+    source = posixpath.join(folder, "_rels", f"{name}.rels")
+    found: dict[str, tuple[str, str]] = {}
+    if source in archive:
+        for relation in read_xml(archive, source):
+            target = attribute(relation, "Target")
+            if attribute(relation, "TargetMode") == "External":
+                continue
+            kind = attribute(relation, "Type").rpartition("/")[2]
+            member = posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
+            found[attribute(relation, "Id")] = (kind, member)
+    return found
+
+
+def main_part(archive: Archive, usual: str) -> str:
+    """The member that an Office file begins with; the usual one where it says nothing."""
+    for kind, member in relations(archive, "").values():
+        if kind == "officeDocument":
+            return member
+    return usual
+
+
+def office_meta(archive: Archive) -> dict[str, str]:
+    """Title, author, and when it was made and changed, where the file says so."""
+    path = next(
+        (member for kind, member in relations(archive, "").values() if kind == "core-properties"),
+        "",
+    )
+    return named_meta(
+        read_xml(archive, path) if path else (),
+        title="title",
+        creator="author",
+        created="created",
+        modified="modified",
+    )
+
+
+def named_meta(elements: Iterable[Element], **names: str) -> dict[str, str]:
+    """The texts of some elements, by what they are called here; a blank one is left out."""
+    meta: dict[str, str] = {}
+    for element in elements:
+        key = names.get(element.tag.rpartition(":")[2].rpartition("}")[2].replace("-", "_"), "")
+        text = " ".join((element.text or "").split())
+        if key and text:
+            meta.setdefault(key, text)
+    return meta
+
+
+_ROMAN = (
+    *((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l")),
+    *((40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")),
+)
+_FORMS = MappingProxyType(
+    {"i": "lowerRoman", "I": "upperRoman", "a": "lowerLetter", "A": "upperLetter"}
+)
+
+
+def numeral(number: int, form: str) -> str:
+    """A number as a list shows it, in Word's and OpenDocument's names of the forms.
+
+    >>> [numeral(4, form) for form in ("decimal", "lowerRoman", "A")]
+    ['4', 'iv', 'D']
+    """
+    form = _FORMS.get(form, form)
+    text = str(number)
+    if form.endswith("Roman") and 0 < number < 4000:
+        text = ""
+        for value, sign in _ROMAN:
+            text += sign * (number // value)
+            number %= value
+    elif form.endswith("Letter") and 0 < number < 1000:
+        text = chr(ord("a") + (number - 1) % 26) * ((number - 1) // 26 + 1)
+    elif form == "decimalZero":
+        text = f"{number:02d}"
+    return text.upper() if form.startswith("upper") else text

@@ -1,0 +1,36 @@
+"""Text and Markdown: the file's own text, front matter also as metadata."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from spanwise.documents import Document
+from spanwise.loaders.base import Raw
+from spanwise.loaders.front_matter import front_matter
+from spanwise.loaders.text import decode, media_type_of
+
+__all__ = ["TextLoader"]
+
+
+@dataclass(frozen=True, slots=True)
+class TextLoader:
+    """Reads any text; the last of the loaders, which refuses what is none."""
+
+    name: ClassVar[str] = "text"
+    suffixes: ClassVar[tuple[str, ...]] = (
+        *(".adoc", ".markdown", ".md", ".mdx", ".org", ".rst", ".text", ".txt"),
+    )
+
+    def claims(self, raw: Raw) -> bool:
+        """Every file: what is no text is refused by name when it is read."""
+        return True
+
+    def load(self, raw: Raw) -> Document:
+        """The document of a text file, unaltered."""
+        text, encoding = decode(raw.data, raw.name, raw.encoding)
+        # Bytes without a name are read as Markdown, like a bare string.
+        kind = media_type_of(raw.suffix) if raw.uri else ""
+        marked = kind in ("", "text/markdown")
+        meta = {"encoding": encoding, **(front_matter(text) if marked else {})}
+        return Document(text=text, uri=raw.uri, media_type=kind, meta=meta, encoding=encoding)

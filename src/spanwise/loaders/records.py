@@ -1,0 +1,310 @@
+"""Files of records: CSV, TSV, JSON, JSON Lines, logs. The text is the file's own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from spanwise.cutting.spans import first_ink
+from spanwise.documents import Document, Part
+from spanwise.loaders.base import Raw
+from spanwise.loaders.json_items import json_items
+from spanwise.loaders.text import decode, media_type_of
+
+__all__ = [
+    "SAMPLE",
+    "CsvLoader",
+    "JsonLinesLoader",
+    "JsonLoader",
+    "LogLoader",
+    "first_row",
+    "line_parts",
+    "next_line",
+    "next_row",
+    "row_header",
+    "sniff_delimiter",
+]
+
+# What the delimiter of a `.csv` is told from, in code points.
+SAMPLE = 65_536
+
+# A quoted field that is longer is one whose quote was never closed: the limit of Python's csv.
+_LONGEST_FIELD = 131_072
+
+# Every chunk carries the meta of its document, so the rows reported there are few.
+_REPORTED = 20
+_LONGEST_HEADER = 10_000
+
+_DELIMITERS = (",", ";", "\t", "|")
+_LINE_END = re.compile(r"\r\n?|\n")
+_STOPS = {each: re.compile(rf"{re.escape(each)}|\r\n?|\n") for each in _DELIMITERS}
+
+_Row = tuple[int, int, int, bool]
+
+
+def next_line(text: str, at: int, final: bool = True) -> tuple[int, int] | None:
+    """Where the line from ``at`` ends and the next begins.
+
+    None while that is not certain, because more text is to come (``final`` is false).
+    """
+    found = _LINE_END.search(text, at)
+    if not final and (found is None or found.end() == len(text)):
+        return None
+    return found.span() if found else (len(text), len(text))
+
+
+def next_row(text: str, at: int, delimiter: str, final: bool = True) -> _Row | None:
+    """Where the row from ``at`` ends, where the next begins, its fields, a quote left open.
+
+    Line ends in quotes are part of the row and a doubled quote is one quote; a quote inside an
+    unquoted field is a letter like others. A quote that is not closed within 131,072 characters
+    is one too, and the row ends with its line. None while that is not certain, because more
+    text is to come (``final`` is false).
+    """
+    line = next_line(text, at, final)
+    if line is None or text.find('"', at, line[0]) < 0:
+        return line and (*line, text.count(delimiter, at, line[0]) + 1, False)
+    stops, length = _STOPS[delimiter], len(text)
+    fields = 1
+    while True:
+        if text[at : at + 1] == '"':
+            furthest = at + 1 + _LONGEST_FIELD
+            quote = text.find('"', at + 1, furthest)
+            while quote >= 0 and text[quote + 1 : quote + 2] == '"':
+                quote = text.find('"', quote + 2, furthest)
+            if not final and (length < furthest if quote < 0 else quote + 1 == length):
+                return None
+            if quote < 0:
+                line = next_line(text, at, final)
+                return line and (*line, fields + text.count(delimiter, at, line[0]), True)
+            at = quote + 1
+        stop = stops.search(text, at)
+        if stop is None or stop.end() == length:
+            if not final:
+                return None
+            if stop is None:
+                return length, length, fields, False
+        if text[stop.start()] != delimiter:
+            return *stop.span(), fields, False
+        fields += 1
+        at = stop.end()
+
+
+def sniff_delimiter(text: str) -> str:
+    """The delimiter of a text of rows: comma, semicolon, tab or bar.
+
+    Of the first 65,536 characters: the one by which the most characters lie in rows of as many
+    fields as the first, two at least; of equals the one with more fields, then the first of
+    these four. Comma when there is none.
+    """
+    sample = text[:SAMPLE]
+    best, chosen = (0, 0), _DELIMITERS[0]
+    for delimiter in _DELIMITERS:
+        counts: list[tuple[int, int]] = []
+        for start, end, fields, _ in _rows(sample, delimiter, len(text) <= SAMPLE):
+            counts.append((fields, end - start))
+        first = counts[0][0] if counts else 0
+        agreeing = sum(size for fields, size in counts if fields == first)
+        if first > 1 and (agreeing, first) > best:
+            best, chosen = (agreeing, first), delimiter
+    return chosen
+
+
+def _rows(text: str, delimiter: str, final: bool = True) -> Iterator[_Row]:
+    """Start, end, fields and a quote left open of every row, blank lines included."""
+    at = 0
+    while at < len(text):
+        row = next_row(text, at, delimiter, final)
+        if row is None:
+            return
+        end, following, fields, unclosed = row
+        yield at, end, fields, unclosed
+        at = following
+
+
+def first_row(text: str, delimiter: str, final: bool = True) -> tuple[int, int] | None:
+    """Where the first row that is not blank lies; None without one, or while it is not certain."""
+    rows = _rows(text, delimiter, final)
+    return next(((start, end) for start, end, _, _ in rows if start < end), None)
+
+
+def row_header(text: str, delimiter: str, row: tuple[int, int] | None) -> dict[str, Any]:
+    """The fields of a row, as ``header``; nothing for a long one."""
+    if row is None or row[1] - row[0] > _LONGEST_HEADER:
+        return {}
+    return {"header": tuple(_cells(text[row[0] : row[1]], delimiter))}
+
+
+def _cells(text: str, delimiter: str) -> list[str]:
+    """The fields of a row, their quotes taken off."""
+    cells, at, stops = [], 0, _STOPS[delimiter]
+    while True:
+        cell = ""
+        if text[at : at + 1] == '"':
+            quote = text.find('"', at + 1)
+            while quote >= 0 and text[quote + 1 : quote + 2] == '"':
+                quote = text.find('"', quote + 2)
+            if quote >= 0:
+                cell, at = text[at + 1 : quote].replace('""', '"'), quote + 1
+        stop = stops.search(text, at)
+        cells.append(cell + text[at : stop.start() if stop else len(text)])
+        if stop is None:
+            return cells
+        at = stop.end()
+
+
+class _Faults:
+    """What could not be read: how many, and the first of them with the reason."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.first: list[tuple[int, str]] = []
+
+    def add(self, number: int, reason: str) -> None:
+        """Count one; the first are kept."""
+        self.count += 1
+        if self.count <= _REPORTED:
+            self.first.append((number, reason))
+
+    def meta(self, name: str) -> dict[str, Any]:
+        """What there is to report, under a name."""
+        if not self.count:
+            return {}
+        return {name: tuple(self.first), f"{name}_count": self.count}
+
+
+@dataclass(frozen=True, slots=True)
+class CsvLoader:
+    """Reads CSV and TSV: a part "row" for each record, the header being row 1.
+
+    The rows are counted as a spreadsheet does: a record of several lines is one, a blank line
+    has a number but no part. ``meta`` holds ``delimiter``, ``header`` (the fields of the first
+    row) and, where there are any, ``bad_rows``: the first 20 rows that have another number of
+    fields or a quote left open, with the reason, and ``bad_rows_count``.
+    """
+
+    name: ClassVar[str] = "CSV"
+    suffixes: ClassVar[tuple[str, ...]] = (".csv", ".tsv")
+
+    def claims(self, raw: Raw) -> bool:
+        """By its suffix."""
+        return raw.suffix in self.suffixes
+
+    def load(self, raw: Raw) -> Document:
+        """The document; bad rows are kept as they are."""
+        text, used = decode(raw.data, raw.name, raw.encoding)
+        delimiter = "\t" if raw.suffix == ".tsv" else sniff_delimiter(text)
+        parts: list[Part] = []
+        faults = _Faults()
+        metas: dict[int, dict[str, int]] = {}
+        expected = 0
+        for number, (start, end, fields, unclosed) in enumerate(_rows(text, delimiter), 1):
+            if start == end:
+                continue
+            if not expected:
+                expected = fields
+            if unclosed:
+                faults.add(number, "a quote is not closed")
+            elif fields != expected:
+                faults.add(number, f"fields: {fields}, in the header: {expected}")
+            meta = metas.setdefault(fields, {"fields": fields})
+            parts.append(Part(kind="row", start=start, end=end, label=str(number), meta=meta))
+        header = row_header(text, delimiter, first_row(text, delimiter))
+        meta_all = {"delimiter": delimiter, **header, **faults.meta("bad_rows")}
+        return _document(raw, text, used, tuple(parts), meta_all)
+
+
+@dataclass(frozen=True, slots=True)
+class JsonLinesLoader:
+    """Reads JSON Lines: a part "record" for each line, labelled by the line's number.
+
+    A line that is no JSON is kept; the first 20 stand in ``meta["bad_records"]`` with the
+    reason, their number in ``bad_records_count``.
+    """
+
+    name: ClassVar[str] = "JSON Lines"
+    suffixes: ClassVar[tuple[str, ...]] = (".jsonl", ".ndjson")
+
+    def claims(self, raw: Raw) -> bool:
+        """By its suffix."""
+        return raw.suffix in self.suffixes
+
+    def load(self, raw: Raw) -> Document:
+        """The document; bad lines are kept as they are."""
+        text, used = decode(raw.data, raw.name, raw.encoding)
+        parts = tuple(line_parts(text))
+        faults = _Faults()
+        for part in parts:
+            problem, _ = json_items(text[part.start : part.end])
+            if problem:
+                faults.add(int(part.label), problem)
+        return _document(raw, text, used, parts, faults.meta("bad_records"))
+
+
+def line_parts(text: str) -> Iterator[Part]:
+    """A part "record" for each line that is not blank."""
+    at, number = 0, 1
+    while at < len(text):
+        end, following = next_line(text, at) or (len(text), len(text))
+        if first_ink(text, at, end) < end:
+            yield Part(kind="record", start=at, end=end, label=str(number))
+        at, number = following, number + 1
+
+
+@dataclass(frozen=True, slots=True)
+class JsonLoader:
+    """Reads JSON: a part "record" for each item of the list it holds.
+
+    The list is the file's own value, or the one list among the values of its object; items are
+    counted from 1. Text that is no JSON is loaded too, and ``meta["problem"]`` says why it has
+    no records.
+    """
+
+    name: ClassVar[str] = "JSON"
+    suffixes: ClassVar[tuple[str, ...]] = (".json",)
+
+    def claims(self, raw: Raw) -> bool:
+        """By its suffix."""
+        return raw.suffix in self.suffixes
+
+    def load(self, raw: Raw) -> Document:
+        """The document, valid or not."""
+        text, used = decode(raw.data, raw.name, raw.encoding)
+        problem, items = json_items(text)
+        parts = tuple(
+            Part(kind="record", start=start, end=end, label=str(number))
+            for number, (start, end) in enumerate(() if problem else items, 1)
+        )
+        return _document(raw, text, used, parts, {"problem": problem} if problem else {})
+
+
+@dataclass(frozen=True, slots=True)
+class LogLoader:
+    """Reads a log: lines, without parts."""
+
+    name: ClassVar[str] = "log"
+    suffixes: ClassVar[tuple[str, ...]] = (".log",)
+
+    def claims(self, raw: Raw) -> bool:
+        """By its suffix."""
+        return raw.suffix in self.suffixes
+
+    def load(self, raw: Raw) -> Document:
+        """The document."""
+        text, used = decode(raw.data, raw.name, raw.encoding)
+        return _document(raw, text, used, (), {})
+
+
+def _document(
+    raw: Raw, text: str, encoding: str, parts: tuple[Part, ...], meta: Mapping[str, Any]
+) -> Document:
+    return Document(
+        text=text,
+        uri=raw.uri,
+        media_type="application/json" if raw.suffix == ".json" else media_type_of(raw.suffix),
+        parts=parts,
+        meta={"encoding": encoding, **meta},
+        encoding=encoding,
+    )

@@ -1,0 +1,389 @@
+"""RTF files: headings, paragraphs, lists, tables and notes in order."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from spanwise.documents import Document
+from spanwise.errors import LoadError, shown
+from spanwise.loaders.base import Raw
+from spanwise.loaders.builder import Builder
+
+__all__ = ["RtfLoader"]
+
+_MEDIA_TYPE = "application/rtf"
+_BEGINS = b"{\\rtf"
+_MOST_DEPTH = 2000
+
+_TOKEN = re.compile(
+    r"\\([A-Za-z]{1,32})(-?[0-9]{1,10})? ?|\\'([0-9A-Fa-f]{2})|\\(.)|([{}])|[\r\n\0]+"
+    r"|([^\\{}\r\n\0]+)",
+    re.DOTALL,
+)
+
+# Python's names of the encodings that fonts name by number.
+_CHARSETS = {
+    77: "mac_roman",
+    128: "cp932",
+    129: "cp949",
+    130: "johab",
+    134: "gbk",
+    136: "cp950",
+    161: "cp1253",
+    162: "cp1254",
+    163: "cp1258",
+    177: "cp1255",
+    178: "cp1256",
+    186: "cp1257",
+    204: "cp1251",
+    222: "cp874",
+    238: "cp1250",
+    254: "cp437",
+    255: "cp850",
+}
+_SIGNS = {
+    "line": "\n",
+    "tab": "\t",
+    "emdash": "—",
+    "endash": "–",
+    "bullet": "•",
+    "lquote": "‘",
+    "rquote": "’",
+    "ldblquote": "“",
+    "rdblquote": "”",
+    "emspace": "\u2003",
+    "enspace": "\u2002",
+    "qmspace": "\u2005",
+    "~": "\N{NO-BREAK SPACE}",
+    "_": "\N{NON-BREAKING HYPHEN}",
+    "\\": "\\",
+    "{": "{",
+    "}": "}",
+    "page": "\n",
+    "column": "\n",
+    "nestcell": "\n",
+}
+# Groups that hold no text of the page. One marked `\*` is skipped too unless it is known here.
+_SKIPPED = frozenset(
+    (
+        *("colortbl", "filetbl", "pict", "nonshppict", "header", "headerl", "headerr", "headerf"),
+        *("footer", "footerl", "footerr", "footerf", "sp", "shprslt", "nonesttables", "xe", "tc"),
+        *("ftnsep", "ftnsepc", "ftncn", "aftnsep", "aftnsepc", "aftncn", "fldinst", "objdata"),
+    )
+)
+_KNOWN = frozenset(("footnote", "shpinst", "shptxt", "do", "dptxbxtext", "nesttableprops"))
+_TAKEN = {"title": "title", "author": "author", "creatim": "created", "revtim": "modified"}
+_DATE = ("yr", "mo", "dy", "hr", "min")
+
+
+@dataclass(frozen=True, slots=True)
+class RtfLoader:
+    """Reads RTF files; page headers, comments, pictures and hidden or deleted text are left out."""
+
+    name: str = "RTF"
+    suffixes: tuple[str, ...] = (".rtf",)
+
+    def claims(self, raw: Raw) -> bool:
+        """Whether the suffix or the first bytes say so."""
+        return raw.suffix in self.suffixes or raw.data.startswith(_BEGINS)
+
+    def load(self, raw: Raw) -> Document:
+        """The text with its headings; footnotes and endnotes stand at its end, as ``[1]``.
+
+        Tables inside tables are written into the cell that holds them.
+        """
+        if not raw.data.startswith(_BEGINS):
+            raise LoadError(
+                f"{raw.name}: it begins with {shown(raw.data[:8])}, not as RTF does; "
+                "check its suffix"
+            )
+        reader = _Reader(raw.name)
+        reader.read(raw.data.decode("latin-1"))
+        builder = Builder()
+        for write in reader.flows[0].blocks:
+            write(builder)
+        for number, text in enumerate(reader.notes, 1):
+            start = builder.paragraph(f"[{number}] {text}")
+            builder.note("footnote", str(number), start, builder.position)
+        return builder.document(uri=raw.uri, media_type=_MEDIA_TYPE, meta=reader.meta)
+
+
+_Block = Callable[[Builder], object]
+
+
+@dataclass(slots=True)
+class _Paragraph:
+    """What is said of the paragraph being read."""
+
+    style: int = 0
+    outline: int = -1
+    depth: int = 0
+    label: str = ""
+    in_table: bool = False
+
+
+@dataclass(slots=True)
+class _Flow:
+    """A stretch of blocks: the text, a note, a text box."""
+
+    blocks: list[_Block] = field(default_factory=list)
+    pieces: list[str] = field(default_factory=list)
+    cells: list[str] = field(default_factory=list)
+    rows: list[list[str]] = field(default_factory=list)
+    boxes: list[_Block] = field(default_factory=list)
+    now: _Paragraph = field(default_factory=_Paragraph)
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """What ends with a group: where its text goes and how its characters are read."""
+
+    place: str = "text"
+    font: int = -1
+    skip: int = 1  # characters for old programs behind each `\u`
+    hidden: bool = False
+    deleted: bool = False
+    opens: str = ""  # the flow that this group began
+    note: int = 0  # the note that this flow is
+
+
+class _Reader:
+    """Reads one file, token by token."""
+
+    def __init__(self, name: str) -> None:
+        self.flows = [_Flow()]
+        self.notes: list[str] = []
+        self.meta: dict[str, str] = {}
+        self._name = name
+        self._group = _Group()
+        self._outer: list[_Group] = []
+        self._starred = False
+        self._bytes = bytearray()
+        self._skip = 0
+        self._encoding = "cp1252"
+        self._fonts: dict[int, str] = {}
+        self._font = self._style = 0
+        self._outlines: dict[int, int] = {}
+        self._taken: list[str] = []
+        self._date: dict[str, int] = {}
+
+    def read(self, text: str) -> None:
+        """Read to the end of the outermost group."""
+        at = 0
+        while found := _TOKEN.match(text, at):
+            at = found.end()
+            word, number, code, sign, brace, plain = found.groups()
+            if plain is not None or code is not None:
+                data = bytes((int(code, 16),)) if plain is None else plain.encode("latin-1")
+                passed = min(self._skip, len(data))
+                self._skip -= passed
+                self._bytes += data[passed:]
+                self._starred = False
+            elif brace == "{":
+                self._open()
+            elif brace == "}":
+                self._close()
+                if not self._outer:
+                    self._end_paragraph()
+                    self._end_table()
+                    return
+            elif word == "bin":
+                at += max(0, int(number or 0))
+            elif self._skip and (word not in (None, "u") or sign is not None):
+                self._skip -= 1
+            elif word is not None:
+                self._word(word, int(number) if number else None)
+            elif sign == "*":
+                self._starred = True
+            elif sign is not None:
+                self._word("par" if sign in "\r\n" else sign, None)
+        raise LoadError(
+            f"{self._name}: it ends inside a group, at byte {at}; the file was cut off, "
+            "get a new copy"
+        )
+
+    def _open(self) -> None:
+        self._flush()
+        self._skip = 0
+        if len(self._outer) >= _MOST_DEPTH:
+            raise LoadError(
+                f"{self._name}: its groups nest over {_MOST_DEPTH} deep, more than is read; "
+                "the file is damaged or made to do harm"
+            )
+        self._outer.append(self._group)
+        self._group = replace(self._group, opens="")
+
+    def _close(self) -> None:
+        self._flush()
+        self._skip = 0
+        ended, self._group = self._group, self._outer.pop()
+        if ended.opens:
+            self._end_paragraph()
+            self._end_table()
+            flow = self.flows.pop()
+            if ended.opens == "footnote":
+                inner = Builder()
+                for write in flow.blocks:
+                    write(inner)
+                written = inner.document(uri="", media_type="", meta={}).text
+                self.notes[ended.note] = written
+            else:
+                self.flows[-1].boxes += flow.blocks
+        if ended.place in _TAKEN and self._group.place != ended.place:
+            said = "".join(self._taken).strip()
+            if len(self._date) >= 3 and 0 < self._date.get("yr", 0) < 10_000:
+                year, month, day, hour, minute = (self._date.get(key, 0) for key in _DATE)
+                said = f"{year:04d}-{month:02d}-{day:02d}T{hour:02d}:{minute:02d}:00"
+            if said:
+                self.meta.setdefault(_TAKEN[ended.place], said)
+            self._taken, self._date = [], {}
+
+    def _word(self, word: str, number: int | None) -> None:
+        starred, self._starred = self._starred, False
+        if word == "u":
+            self._unicode(number or 0)
+            return
+        self._flush()
+        group, flow = self._group, self.flows[-1]
+        now = flow.now
+        if word in ("f", "uc", "v", "deleted", "plain", "ansicpg", "mac", "pc", "fcharset"):
+            self._characters(word, number)
+        elif group.place == "stylesheet" and word in ("s", "outlinelevel"):
+            if word == "s":
+                self._style = number or 0
+            else:
+                self._outlines[self._style] = number or 0
+        elif word in ("fonttbl", "stylesheet", "info", *_TAKEN):
+            if word not in _TAKEN or group.place == "info":
+                self._group = replace(group, place=word)
+        elif group.place in _TAKEN and word in _DATE:
+            self._date[word] = number or 0
+        elif word in _SKIPPED or (starred and word not in _KNOWN):
+            self._group = replace(group, place="skip")
+        elif group.place != "text" and (group.place != "label" or word not in _SIGNS):
+            return  # a label has paragraph settings too, and they are its own
+        elif word in ("footnote", "shptxt", "dptxbxtext"):
+            if word == "footnote":
+                self.notes.append("")
+                self._put(f"[{len(self.notes)}]")
+            self._group = replace(group, opens=word, note=len(self.notes) - 1)
+            self.flows.append(_Flow())
+        elif word in ("listtext", "pntext"):
+            self._group = replace(group, place="label")
+            now.label = ""
+        elif word in ("par", "sect"):
+            self._end_paragraph()
+        elif word == "cell":
+            flow.cells.append("".join(flow.pieces))
+            flow.pieces = []
+        elif word == "row":
+            flow.rows.append(flow.cells)
+            flow.cells = []
+        elif word == "pard":
+            flow.now = _Paragraph(label=now.label if flow.pieces else "")
+        elif word == "s":
+            now.style = number or 0
+        elif word == "outlinelevel":
+            now.outline = number or 0
+        elif word == "ilvl":
+            now.depth = max(0, min(number or 0, 8))
+        elif word == "intbl":
+            now.in_table = True
+        elif word in _SIGNS:
+            self._put(_SIGNS[word])
+
+    def _characters(self, word: str, number: int | None) -> None:
+        """How the characters that follow are read."""
+        if word == "f" and self._group.place == "fonttbl":
+            self._font = number or 0
+        elif word == "fcharset":
+            if number in _CHARSETS:
+                self._fonts[self._font] = _CHARSETS[number]
+        elif word == "f":
+            self._group = replace(self._group, font=number or 0)
+        elif word == "uc":
+            self._group = replace(self._group, skip=max(0, number if number is not None else 1))
+        elif word == "v":
+            self._group = replace(self._group, hidden=number != 0)
+        elif word == "deleted":
+            self._group = replace(self._group, deleted=number != 0)
+        elif word == "plain":
+            self._group = replace(self._group, hidden=False, deleted=False, font=-1)
+        elif word == "ansicpg":
+            self._encoding = _known_encoding(f"cp{number}")
+        else:
+            self._encoding = "mac_roman" if word == "mac" else "cp437"
+
+    def _unicode(self, number: int) -> None:
+        self._flush()
+        if number:
+            self._put(chr(number & 0xFFFF))
+        self._skip = self._group.skip
+
+    def _flush(self) -> None:
+        """Put the bytes read so far, in the encoding of their font."""
+        if self._bytes:
+            encoding = self._fonts.get(self._group.font, self._encoding)
+            data, self._bytes = bytes(self._bytes), bytearray()
+            self._put(data.decode(encoding, "replace"))
+
+    def _put(self, text: str) -> None:
+        place = self._group.place
+        if place in _TAKEN:
+            self._taken.append(text)
+        elif place == "label":
+            self.flows[-1].now.label += text
+        elif place == "text" and not (self._group.hidden or self._group.deleted):
+            self.flows[-1].pieces.append(text)
+
+    def _end_paragraph(self) -> None:
+        flow = self.flows[-1]
+        now = flow.now
+        if now.in_table and (flow.pieces or flow.cells):
+            flow.pieces.append("\n")
+            return
+        text = _whole("".join(flow.pieces)).strip()
+        label = _whole(now.label).strip()
+        flow.pieces, now.label = [], ""
+        if text:
+            self._end_table()
+            outline = now.outline if now.outline >= 0 else self._outlines.get(now.style, -1)
+            flow.blocks.append(_block(text, outline, label, now.depth))
+        flow.blocks += flow.boxes
+        flow.boxes = []
+
+    def _end_table(self) -> None:
+        flow = self.flows[-1]
+        rows = [*flow.rows, flow.cells] if flow.cells else flow.rows
+        if rows:
+            table = [[_whole(cell) for cell in row] for row in rows]
+            flow.blocks.append(lambda builder: builder.table(table))
+        flow.rows, flow.cells = [], []
+
+
+def _block(text: str, outline: int, label: str, depth: int) -> _Block:
+    """What writes a paragraph: as a heading, a list item or itself."""
+    numbered = any(map(str.isalnum, label))
+    if 0 <= outline < 9:
+        title = f"{label} {text}" if numbered else text
+        return lambda builder: builder.heading(outline + 1, title)
+    if label:
+        mark = f"{label} " if numbered else "- "
+        return lambda builder: builder.item(text, depth=depth, mark=mark)
+    return lambda builder: builder.paragraph(text)
+
+
+def _whole(text: str) -> str:
+    """A text whose pairs of surrogates are characters again; a half becomes U+FFFD."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _known_encoding(name: str) -> str:
+    """An encoding, or the usual one where Python has none of that name."""
+    try:
+        return codecs.lookup(name).name
+    except LookupError:
+        return "cp1252"

@@ -1,0 +1,288 @@
+"""Excel files: each visible sheet as tables whose rows keep their numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from xml.etree.ElementTree import Element
+
+from spanwise.documents import Document
+from spanwise.errors import LoadError
+from spanwise.loaders.archives import Archive, open_archive
+from spanwise.loaders.base import Raw
+from spanwise.loaders.builder import Builder
+from spanwise.loaders.office import (
+    attribute,
+    main_part,
+    office_meta,
+    read_main,
+    read_xml,
+    relation_id,
+    relations,
+    whole_number,
+)
+
+__all__ = ["XlsxLoader"]
+
+_MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+_MAIN = "xl/workbook.xml"
+
+# One cell in A1 and one in XFD1048576 make 17 thousand million; a text names one string often.
+_MOST_CELLS = 20_000_000
+_MOST_TEXT = 256_000_000
+_LAST_ROW, _LAST_COLUMN = 1_048_576, 16_384
+
+# One blank row divides the rows of a table, two divide tables.
+_BLANK_ROWS_INSIDE = 1
+
+_Rows = dict[int, dict[int, str]]
+
+_ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
+_CELL = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
+# What a number format shows as it is, and colours and places; `[h]`, `[m]` and `[s]` stay.
+_QUOTED = re.compile(r'"[^"]*"|\\.|[_*].|\[(?![hms]+\])[^\]]*\]', re.IGNORECASE)
+_DATES, _TIMES = frozenset("yd"), frozenset("hs[")
+# The formats that Excel knows by number and does not write down.
+_BUILT_IN = {9: "0%", 10: "0%", 22: "d h", 46: "[h]"}
+_BUILT_IN |= dict.fromkeys((*range(14, 18), *range(27, 37), *range(50, 59)), "d")
+_BUILT_IN |= dict.fromkeys((*range(18, 22), 45, 47), "h")
+
+
+@dataclass(frozen=True, slots=True)
+class XlsxLoader:
+    """Reads Excel files; hidden sheets are left out and named in ``meta["hidden_sheets"]``."""
+
+    name: str = "XLSX"
+    suffixes: tuple[str, ...] = (".xlsx", ".xlsm", ".xltx", ".xltm")
+
+    def claims(self, raw: Raw) -> bool:
+        """Whether the suffix says so, or it is a ZIP archive with an Excel workbook inside."""
+        return raw.suffix in self.suffixes or (
+            raw.data.startswith(b"PK\x03\x04") and _MAIN.encode() in raw.data
+        )
+
+    def load(self, raw: Raw) -> Document:
+        """A part for each sheet and in it one for each row, numbered as in the sheet.
+
+        Cells hold what was last calculated, dates as ISO says, a formula where there is no
+        value. Two blank rows divide tables; columns without anything are left out.
+        """
+        archive = open_archive(raw)
+        path = main_part(archive, _MAIN)
+        book = read_main(archive, path, "x:workbook")
+        links = relations(archive, path)
+        cells = _Cells(archive, links, book)
+        builder, writer = Builder(), _Writer(raw.name)
+        hidden: list[str] = []
+        for sheet in book.iter("x:sheet"):
+            name = attribute(sheet, "name")
+            kind, member = links.get(relation_id(sheet), ("", ""))
+            if attribute(sheet, "state", "visible") != "visible":
+                hidden.append(name)
+            elif kind == "worksheet":
+                rows = cells.rows(read_xml(archive, member))
+                with builder.part("sheet", name):
+                    writer.write(builder, rows)
+        meta: dict[str, object] = dict(office_meta(archive))
+        if hidden:
+            meta["hidden_sheets"] = tuple(hidden)
+        return builder.document(uri=raw.uri, media_type=_MEDIA_TYPE, meta=meta)
+
+
+class _Writer:
+    """Writes the tables of sheets, within limits for the whole file."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._cells_left = _MOST_CELLS
+        self._text_left = _MOST_TEXT
+
+    def write(self, builder: Builder, rows: _Rows) -> None:
+        """Write the rows of a sheet as one table or several."""
+        numbers = sorted(rows)
+        begin = 0
+        for at in range(1, len(numbers) + 1):
+            if at == len(numbers) or numbers[at] - numbers[at - 1] > _BLANK_ROWS_INSIDE + 1:
+                self._table(builder, rows, numbers[begin:at])
+                begin = at
+
+    def _table(self, builder: Builder, rows: _Rows, numbers: list[int]) -> None:
+        columns = sorted({column for number in numbers for column in rows[number]})
+        first, last = numbers[0], numbers[-1]
+        self._cells_left -= (last - first + 1) * len(columns)
+        self._text_left -= sum(len(text) for number in numbers for text in rows[number].values())
+        if self._cells_left < 0 or self._text_left < 0:
+            raise LoadError(
+                f"{self._name}: its sheets make a text of over {_MOST_CELLS} cells or "
+                f"{_MOST_TEXT} characters, more than is written; divide the file"
+            )
+        blank: Mapping[int, str] = {}
+        table = [
+            [rows.get(number, blank).get(column, "") for column in columns]
+            for number in range(first, last + 1)
+        ]
+        builder.table(table, part="row", first=first)
+
+
+class _Cells:
+    """What cells say: their strings, and how the numbers in them are shown."""
+
+    def __init__(
+        self, archive: Archive, links: Mapping[str, tuple[str, str]], book: Element
+    ) -> None:
+        self._strings: list[str] = []
+        self._formats: list[str] = []
+        epoch = attribute(next(book.iter("x:workbookPr"), None), "date1904")
+        self._from_1904 = epoch in ("1", "true")
+        for kind, member in links.values():
+            if kind == "sharedStrings":
+                self._strings = [_string(item) for item in read_xml(archive, member)]
+            elif kind == "styles":
+                self._formats = _formats_of(read_xml(archive, member))
+
+    def rows(self, sheet: Element) -> _Rows:
+        """For each row that holds anything its cells, both by their numbers from 1."""
+        rows: _Rows = {}
+        number = 0
+        for row in sheet.iter("x:row"):
+            number = whole_number(attribute(row, "r"), number + 1)
+            found: dict[int, str] = {}
+            column = 0
+            for cell in row:
+                column = _column(cell.get("r", ""), column + 1)
+                text = self._value(cell)
+                if text.strip() and 0 < column <= _LAST_COLUMN:
+                    found[column] = text
+            if found and 0 < number <= _LAST_ROW:
+                rows.setdefault(number, {}).update(found)
+        return rows
+
+    def _value(self, cell: Element) -> str:
+        kind = cell.get("t", "n")
+        written = formula = ""
+        for item in cell:
+            if item.tag == "x:v":
+                written = item.text or ""
+            elif item.tag == "x:f":
+                formula = item.text or ""
+            elif item.tag == "x:is" and kind == "inlineStr":
+                return _string(item)
+        if not written:
+            return f"={formula}" if formula else ""
+        if kind == "s":
+            at = whole_number(written, -1)
+            return self._strings[at] if 0 <= at < len(self._strings) else ""
+        if kind == "b":
+            return "TRUE" if written.strip() == "1" else "FALSE"
+        if kind != "n":
+            return _unescaped(written)
+        style = whole_number(cell.get("s", ""), 0)
+        shown_as = self._formats[style] if style < len(self._formats) else ""
+        return _number(written, shown_as, self._from_1904)
+
+
+def _string(item: Element) -> str:
+    """The text of a string, without the reading of its characters."""
+    return _unescaped("".join(_texts(item)))
+
+
+def _texts(item: Element) -> Iterator[str]:
+    for piece in item:
+        if piece.tag == "x:t":
+            yield piece.text or ""
+        elif piece.tag == "x:r":
+            yield from _texts(piece)
+
+
+def _unescaped(text: str) -> str:
+    """A text with ``_x000D_`` and its like read; halves of a pair stay as they are."""
+
+    def read(found: re.Match[str]) -> str:
+        code = int(found[1], 16)
+        return found[0] if 0xD800 <= code < 0xE000 else chr(code)
+
+    return _ESCAPE.sub(read, text) if "_x" in text else text
+
+
+def _column(reference: str, following: int) -> int:
+    """The number of a cell's column, from 1: 28 for ``AB7``."""
+    found = _CELL.fullmatch(reference)
+    if not found:
+        return following
+    number = 0
+    for letter in found[1]:
+        number = number * 26 + ord(letter) - ord("A") + 1
+    return number
+
+
+def _formats_of(styles: Element) -> list[str]:
+    """For each cell style how it shows numbers: letters of dates and times, ``%``, or nothing."""
+    codes = dict(_BUILT_IN)
+    for written in styles.iter("x:numFmt"):
+        code = attribute(written, "formatCode")
+        codes[whole_number(attribute(written, "numFmtId"))] = _QUOTED.sub("", code).partition(";")[
+            0
+        ]
+    return [
+        codes.get(whole_number(attribute(style, "numFmtId")), "").lower()
+        for table in styles.iter("x:cellXfs")
+        for style in table
+    ]
+
+
+def _number(written: str, shown_as: str, from_1904: bool) -> str:
+    """A number, date, time or percentage as a person reads it."""
+    try:
+        value = float(written)
+    except ValueError:
+        return written
+    if not abs(value) < 1e300:
+        return written
+    has_date, has_time = not _DATES.isdisjoint(shown_as), not _TIMES.isdisjoint(shown_as)
+    if shown_as.startswith("general"):
+        has_date = has_time = False
+    # `m` alone is a month, as in `mmm`.
+    has_date = has_date or ("m" in shown_as and not has_time and not _has_digits(shown_as))
+    if has_date or has_time:
+        moment = _moment(value, has_date, has_time, "[" in shown_as, from_1904)
+        if moment:
+            return moment
+    if "%" in shown_as:
+        return f"{_plain(value * 100)}%"
+    return _plain(value)
+
+
+def _has_digits(shown_as: str) -> bool:
+    return "0" in shown_as or "#" in shown_as
+
+
+def _plain(value: float) -> str:
+    """A number with the 15 digits that Excel keeps, and no needless point.
+
+    >>> _plain(3.0), _plain(0.1 + 0.2), _plain(1e16)
+    ('3', '0.3', '10000000000000000')
+    """
+    if value.is_integer() and abs(value) < 1e21:
+        return str(int(value))
+    return f"{value:.15g}"
+
+
+def _moment(value: float, has_date: bool, has_time: bool, adds_up: bool, from_1904: bool) -> str:
+    """A date, a time or both; empty where Excel has none."""
+    seconds = round(value * 86_400) if abs(value) < 3_000_000 else -1
+    if seconds < 0:
+        return ""
+    if not has_date and (adds_up or value < 1):
+        minutes, second = divmod(seconds, 60)
+        return f"{minutes // 60:02d}:{minutes % 60:02d}:{second:02d}"
+    # Excel counts a 29 February 1900 that never was; from 1 March on it is one day ahead.
+    start = datetime(1904, 1, 1) if from_1904 else datetime(1899, 12, 30 if value >= 60 else 31)
+    try:
+        moment = start + timedelta(seconds=seconds)
+    except OverflowError:
+        return ""
+    if not has_time:
+        return moment.date().isoformat()
+    return moment.isoformat(" ") if has_date else moment.time().isoformat()

@@ -1,0 +1,96 @@
+"""by_part: whole parts of the source, such as rows, records or cells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from spanwise.cutting.caps import Cap, Capped
+from spanwise.cutting.sizers import Sizer, chars, fits
+from spanwise.cutting.spans import Spans, trim
+from spanwise.documents import Document
+from spanwise.errors import OptionError, shown
+from spanwise.splitters.base import Sized
+from spanwise.splitters.text import cap_spans, pack_whole
+
+__all__ = ["ByPart", "by_part"]
+
+# As for records; from the agora reference.
+_USUAL = (0, 800)
+
+# What stands between a context and a text takes at most so much in any unit.
+_JOINER = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ByPart(Sized):
+    """Takes whole parts of one kind while they fit ``chunk_size``; a part is never cut.
+
+    The parts are those that a loader noted in the document: the rows of a CSV file, the
+    records of a JSON one, slides, cells, messages. Text between them is taken like a part.
+    A larger part is a chunk of its own (cut only by ``max_size``). ``overlap`` (unset: none)
+    is a budget for whole parts carried from the chunk before, counted inside ``chunk_size``.
+
+    >>> from spanwise import Part
+    >>> rows = [Part(kind="row", start=i, end=i + 1, label=str(i)) for i in (0, 2, 4)]
+    >>> by_part("row", chunk_size=3).split(Document(text="a b c", parts=tuple(rows))).texts
+    ['a b', 'c']
+    """
+
+    name: ClassVar[str] = "by_part"
+    usual: ClassVar[tuple[int, int]] = _USUAL
+
+    kind: str = "row"
+    chunk_size: int = _USUAL[1]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.kind, str) or not self.kind:
+            raise OptionError(
+                f"kind={shown(self.kind)} is no kind of part; give for example row, record, slide, "
+                "cell or message"
+            )
+        Sized.__post_init__(self)
+
+    def positions(self, document: Document) -> Spans:
+        """Where the cuts fall."""
+        text, overlap = document.text, self.borrowed
+        measure = self.measure(text)
+        header = document.header_at(len(text))
+        if isinstance(measure, Capped) and header[0] < header[1]:
+            kept = measure.cap.size(*header) + _JOINER
+            measure.leave(kept if kept <= measure.most // 2 else 0)
+        ranges = self._ranges(document)
+
+        def carry(first: int, following: int) -> int:
+            """Whole parts from the end of a chunk, while they fit the budget."""
+            body, carried = ranges[following][0], following
+            while carried - 1 > first and fits(measure, ranges[carried - 1][0], body, overlap):
+                carried -= 1
+            return carried
+
+        out = pack_whole(measure, ranges, self.chunk_size, carry, self.kind)
+        return cap_spans(text, measure, out)
+
+    def _ranges(self, document: Document) -> list[tuple[int, int]]:
+        """The parts of the kind and what lies between them, trimmed, without the empty ones."""
+        text = document.text
+        found: list[tuple[int, int]] = []
+        at = 0
+        for part in (*document.parts_between(0, len(text), self.kind), None):
+            start, end = (part.start, part.end) if part else (len(text), len(text))
+            between = max(at, start)
+            found += [trim(text, at, between), trim(text, between, max(between, end))]
+            at = max(at, end)
+        return [(lo, hi) for lo, hi in found if lo < hi]
+
+
+def by_part(
+    kind: str,
+    *,
+    chunk_size: int = _USUAL[1],
+    overlap: int | None = None,
+    sizer: Sizer = chars,
+    max_size: int | Cap | None = None,
+) -> ByPart:
+    """A `ByPart` splitter for the parts of one kind."""
+    return ByPart(kind=kind, chunk_size=chunk_size, overlap=overlap, sizer=sizer, max_size=max_size)

@@ -1,0 +1,415 @@
+"""iter_chunks: the chunks of a file too large for memory, while it is read."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path, PurePosixPath
+from typing import Any, BinaryIO, cast
+
+from spanwise.chunks import Chunk, join_context
+from spanwise.cutting.sizers import chars, utf8_bytes, words
+from spanwise.cutting.spans import first_ink
+from spanwise.cutting.tallies import Tally
+from spanwise.errors import LoadError, OptionError, shown
+from spanwise.loaders.byte_streams import Decoded
+from spanwise.loaders.records import (
+    SAMPLE,
+    first_row,
+    next_line,
+    next_row,
+    row_header,
+    sniff_delimiter,
+)
+from spanwise.splitters.base import Splitter, require
+from spanwise.splitters.parts import ByPart
+from spanwise.splitters.steps import PartSteps, RecordSteps, Step, Steps, WindowSteps
+from spanwise.splitters.text import ByRecord, ByText
+
+__all__ = ["iter_chunks"]
+
+# How many bytes are read at a time: cutting a megabyte takes far longer than joining the rest
+# of the one before to it, and memory stays at a few times as much.
+_WINDOW = 1 << 20
+
+# The files whose chunks need no look at the whole: plain text and records of lines.
+_ROWS = (".csv", ".tsv")
+_LINES = (".jsonl", ".ndjson")
+_SUFFIXES = ("", ".txt", ".text", ".log", *_ROWS, *_LINES)
+
+# Sizers that never shrink when a text grows and never look beyond it.
+_SIZERS = (chars, len, utf8_bytes, words)
+
+# As in `Chunks`, and as `ByPart` leaves room for what joins a header to a text.
+_ID_BYTES = 6
+_LONGEST_HEADER = 2000
+_JOINER = 2
+
+_By = ByText | ByRecord | ByPart
+
+_Source = str | os.PathLike[str] | bytes | BinaryIO | Iterable[bytes]
+
+
+def iter_chunks(
+    source: _Source,
+    by: Splitter | None = None,
+    *,
+    uri: str | None = None,
+    encoding: str = "",
+    window: int = _WINDOW,
+) -> Iterator[Chunk]:
+    r"""The chunks of a large text or file of records, given while it is read.
+
+    - ``source``: a path, a file opened in binary mode, or the bytes piece by piece.
+    - ``by``: `by_text`, `by_record`, or `by_part` for the rows of CSV and TSV and the records
+      of JSON Lines (which it is when unset), sized in characters, UTF-8 bytes or words.
+    - ``uri``: what the document is called (unset: the path). Its suffix says what it is:
+      ``.csv``, ``.tsv``, ``.jsonl``, ``.ndjson``, else plain text.
+    - ``encoding``: as in `load`.
+    - ``window``: how many bytes are read at a time.
+
+    They are those of `load` and the splitter's ``split``: the same texts, positions, ids and
+    citations. Only ``meta`` leaves out what is known at the end, such as the bad rows of a CSV.
+
+    Raises `OptionError` for a splitter, a sizer or a kind of file that needs the whole text;
+    `LoadError`, with the byte, for what is not text. Where the source can be read twice (a
+    path, a file that seeks), it is looked through once before, for form feeds, which make
+    pages; in one that cannot, a form feed after chunks were given is a `LoadError`.
+
+    Memory: a few windows, or a few times the longest record, chunk or stretch of white space;
+    and for the ids, whose ordinals count repeats in the whole file, 10 to 20 bytes a chunk.
+
+    >>> from spanwise import by_record
+    >>> [c.text for c in iter_chunks([b"a=1\nb=2\n", b"c=3"], by_record("\n", chunk_size=8))]
+    ['a=1\nb=2', 'c=3']
+    """
+    require("window", window, 1)
+    path = Path(source) if isinstance(source, str | os.PathLike) else None
+    if uri is None:
+        uri = path.as_posix() if path is not None else ""
+    suffix = PurePosixPath(uri).suffix.lower()
+    if suffix not in _SUFFIXES:
+        raise OptionError(
+            f"{shown(uri)}: a {suffix} file cannot be cut while it is read, only plain text, "
+            ".log, .csv, .tsv, .jsonl and .ndjson can; use load, or name it otherwise by uri="
+        )
+    kind = "row" if suffix in _ROWS else "record" if suffix in _LINES else ""
+    if by is None and not kind:
+        raise OptionError(
+            "by=None cuts plain text by paragraph, which needs the whole text; "
+            "pass by_text() or by_record(separator)"
+        )
+    by = ByPart(kind=kind) if by is None else by
+    _check(by, kind)
+    name = str(path) if path is not None else uri or "the bytes given"
+    made = _Stream(name, uri, suffix, encoding, window)
+    return made.chunks(source if path is None else path, cast("_By", by))
+
+
+def _check(by: Splitter, kind: str) -> None:
+    """Refuse what cannot be cut with a bounded look ahead."""
+    if type(by) not in (ByText, ByRecord, ByPart):
+        raise OptionError(
+            f"by={shown(by)} needs the whole text; while a file is read, by_text, by_record and "
+            "by_part work; pass one of them, or use load"
+        )
+    assert isinstance(by, ByText | ByRecord | ByPart)
+    if isinstance(by, ByPart) and by.kind != kind:
+        raise OptionError(
+            f"by_part({by.kind!r}): while a file is read, .csv and .tsv have parts of the kind "
+            "row, .jsonl and .ndjson of the kind record, others none; use by_text or by_record"
+        )
+    sizers = [by.sizer, *([by.limit.sizer] if by.limit else [])]
+    if not all(any(sizer is known for known in _SIZERS) for sizer in sizers):
+        raise OptionError(
+            f"sizer={shown(by.sizer)}, max_size={by.limit}: while a file is read, sizes count "
+            "chars, utf8_bytes or words; use one of them, or load"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What a look through the whole source told; None where there was none."""
+
+    pages: bool | None = None
+    returns: bool = False
+
+
+class _Stream:
+    """One source on its way from bytes to chunks."""
+
+    def __init__(self, name: str, uri: str, suffix: str, encoding: str, window: int) -> None:
+        self.name = name
+        self.uri = uri
+        self.suffix = suffix
+        self.encoding = encoding
+        self.window = window
+
+    def chunks(self, source: Any, by: _By) -> Iterator[Chunk]:
+        """The chunks, in order."""
+        if isinstance(source, Path):
+            try:
+                opened = source.open("rb")
+            except (OSError, ValueError) as fault:
+                reason = getattr(fault, "strerror", None) or str(fault)
+                raise LoadError(
+                    f"{self.name}: it cannot be read ({reason}); check the path"
+                ) from None
+            with closing(opened):
+                yield from self.chunks(opened, by)
+            return
+        known = _Known()
+        if hasattr(source, "read") and hasattr(source, "seekable") and source.seekable():
+            start = source.tell()
+            known = self._look_through(source)
+            source.seek(start)
+        yield from self._cut(Decoded(source, self.name, self.encoding, self.window), by, known)
+
+    def _look_through(self, source: Any) -> _Known:
+        pages = returns = False
+        for text in Decoded(source, self.name, self.encoding, self.window):
+            pages = pages or "\f" in text
+            returns = returns or "\r" in text
+        return _Known(pages, returns)
+
+    def _cut(self, decoded: Decoded, by: _By, known: _Known) -> Iterator[Chunk]:
+        pieces = iter(decoded)
+        text, final = "", False
+
+        def grow(text: str) -> tuple[str, bool]:
+            """At least a window more, and twice as much where that was not enough."""
+            more, room = [text], max(self.window, len(text))
+            while room > 0:
+                piece = next(pieces, None)
+                if piece is None:
+                    return "".join(more), True
+                more.append(piece)
+                room -= len(piece)
+            return "".join(more), False
+
+        text, final = grow("")
+        rows = self.suffix in _ROWS
+        while rows and not final and len(text) <= SAMPLE:
+            text, final = grow(text)
+        meta: dict[str, Any] = {"encoding": decoded.encoding}
+        places: _Places | None = None
+        header = _Header()
+        if rows:
+            delimiter = "\t" if self.suffix == ".tsv" else sniff_delimiter(text)
+            while not final and first_row(text, delimiter, final) is None:
+                text, final = grow(text)
+            row = first_row(text, delimiter)
+            meta |= {"delimiter": delimiter, **row_header(text, delimiter, row)}
+            if row and meta.get("header"):
+                header = _Header(*row, text[row[0] : row[1]])
+            places = _Places("row", delimiter)
+        elif self.suffix in _LINES:
+            places = _Places("record", "")
+        steps: Steps
+        if isinstance(by, ByText):
+            steps = WindowSteps(by)
+        elif isinstance(by, ByRecord):
+            steps = RecordSteps(by)
+        else:
+            assert places is not None
+            steps = PartSteps(by, places.next, header.room(by))
+        makes = _Makes(self.uri, meta, by, places, "\f" in text or bool(known.pages), header)
+        base, returns = 0, known.returns
+        waiting: deque[Step] = deque()
+        while True:
+            returns = returns or "\r" in text
+            makes.see(text, base)
+            for step in steps.take(text, final, returns):
+                waiting.append(step)
+                while waiting and (places is None or places.reach(text, waiting[0][2], final)):
+                    yield makes.chunk(waiting.popleft())
+            if final:
+                while waiting:
+                    yield makes.chunk(waiting.popleft())
+                return
+            keep = min([steps.keep, *(step[0] for step in waiting)])
+            keep = makes.pass_to(keep)
+            base += keep
+            steps.shift(keep)
+            waiting = deque((s - keep, b - keep, e - keep, name) for s, b, e, name in waiting)
+            at = len(text) - keep
+            text, final = grow(text[keep:])
+            if makes.index and not makes.paged and known.pages is None and "\f" in text[at:]:
+                raise LoadError(
+                    f"{self.name}: the form feed at position {base + text.index(chr(12), at)} "
+                    "makes pages, which the chunks before it should have named; give a path, or a "
+                    "file that can be read twice"
+                )
+            makes.paged = makes.paged or "\f" in text
+
+
+@dataclass(frozen=True, slots=True)
+class _Header:
+    """The first row of a file of rows, which helps to read the others."""
+
+    start: int = 0
+    end: int = 0
+    text: str = ""
+
+    def room(self, by: _By) -> int:
+        """What it takes of the cap, as `ByPart` leaves it free."""
+        if by.limit is None or not self.text:
+            return 0
+        kept = by.limit.sizer(self.text) + _JOINER
+        return kept if kept <= by.limit.limit // 2 else 0
+
+    def above(self, start: int, body: int) -> str:
+        """The header, where a chunk is below it and does not show it."""
+        shown_here = self.end <= body and self.start < start
+        return self.text if shown_here and len(self.text) <= _LONGEST_HEADER else ""
+
+
+class _Makes:
+    """Makes chunks of steps: their lines, pages, places and ids."""
+
+    def __init__(
+        self,
+        uri: str,
+        meta: dict[str, Any],
+        by: _By,
+        places: _Places | None,
+        paged: bool,
+        header: _Header,
+    ) -> None:
+        self.uri = uri
+        self.meta = meta
+        self.limit = by.limit
+        self.places = places
+        self.paged = paged
+        self.header = header
+        self.index = 0
+        self._ids = Tally()
+        self._text = ""
+        self._base = 0
+        self._at = 0  # up to where lines and pages are counted
+        self._lines = self._pages = 1
+        self._last = -1
+
+    def see(self, text: str, base: int) -> None:
+        """Take the text that the next steps speak of; ``base`` is where it begins."""
+        self._text = text
+        self._base = base
+
+    def pass_to(self, keep: int) -> int:
+        """Count up to a position before which text is dropped; the position to drop it at."""
+        if self.places is not None:
+            self.places.reach(self._text, keep, False)
+            keep = min(keep, self.places.at)
+        text = self._text
+        if keep and text[keep - 1] == "\r" and text[keep : keep + 1] in ("\n", ""):
+            keep -= 1
+        if keep > self._at:
+            self._count(keep)
+        if self.places is not None:
+            self.places.shift(keep)
+        self._at -= keep
+        self._last -= keep
+        return keep
+
+    def chunk(self, step: Step) -> Chunk:
+        """The chunk of a step."""
+        start, body, end, boundary = step
+        text, uri = self._text, self.uri
+        base, limit = self._base, self.limit
+        # As `Chunks.drop_overlap_for_context`, in a text without headings.
+        if limit and start < body:
+            context = self._context(body, body, text[body:end])
+            if start <= self._last or not limit.allows(join_context(context, text[start:end])):
+                start = body
+        self._last = start
+        self._count(body)
+        first_line, first_page = self._lines, self._pages
+        self._count(end - 1)
+        name = blake2b(text[body:end].encode("utf-8", "surrogatepass"), digest_size=_ID_BYTES)
+        count = self._ids.count(int.from_bytes(name.digest(), "big"))
+        plain = f"{uri}#{name.hexdigest()}"
+        made = Chunk(
+            id=plain if count == 1 else f"{plain}-{count}",
+            doc_uri=uri,
+            index=self.index,
+            start=base + start,
+            body=base + body,
+            end=base + end,
+            text=text[start:end],
+            boundary=boundary,
+            pages=tuple(map(str, range(first_page, self._pages + 1))) if self.paged else (),
+            lines=(first_line, self._lines),
+            context=self._context(start, body, text[start:end]),
+            meta=self.meta,
+            places=self.places.between(body, end) if self.places is not None else (),
+        )
+        self.index += 1
+        return made
+
+    def _context(self, start: int, body: int, text: str) -> str:
+        """The header of the rows, where the cap has room for it."""
+        above = self.header.above(self._base + start, self._base + body)
+        fitting = not above or self.limit is None or self.limit.allows(join_context(above, text))
+        return above if fitting else ""
+
+    def _count(self, position: int) -> None:
+        """Count the lines and pages up to a position, which is not between CR and LF."""
+        text, at = self._text, self._at
+        self._lines += text.count("\n", at, position)
+        if text.find("\r", at, position) >= 0:
+            both = text.count("\r\n", at, position)
+            self._lines += text.count("\r", at, position) - both
+        if self.paged:
+            self._pages += text.count("\f", at, position)
+        self._at = position
+
+
+class _Places:
+    """The rows or records that lie where the next chunks do, found while the text comes in."""
+
+    def __init__(self, kind: str, delimiter: str) -> None:
+        self.kind = kind
+        self.delimiter = delimiter
+        self.at = 0
+        self._number = 1
+        self._found: deque[tuple[int, int, int]] = deque()
+
+    def next(self, text: str, at: int, final: bool) -> tuple[int, int] | None:
+        """Where the part from ``at`` ends and the next begins, or None while not certain."""
+        if not self.delimiter:
+            return next_line(text, at, final)
+        row = next_row(text, at, self.delimiter, final)
+        return row and row[:2]
+
+    def reach(self, text: str, position: int, final: bool) -> bool:
+        """Whether every part that begins before a position is found."""
+        while self.at < position:
+            found = self.next(text, self.at, final)
+            if found is None:
+                return False
+            end, following = found
+            inked = self.at < end if self.delimiter else first_ink(text, self.at, end) < end
+            if inked:
+                self._found.append((self.at, end, self._number))
+            self.at = following
+            self._number += 1
+        return True
+
+    def between(self, start: int, end: int) -> tuple[str, ...]:
+        """What a person calls the parts that ``[start, end)`` touches; later ones come after."""
+        while self._found and self._found[0][1] <= start:
+            self._found.popleft()
+        labels = [number for begins, ends, number in self._found if begins < end]
+        if not labels:
+            return ()
+        first, last = labels[0], labels[-1]
+        return (f"{self.kind} {first}" if first == last else f"{self.kind}s {first}-{last}",)
+
+    def shift(self, dropped: int) -> None:
+        """Text was dropped before the positions."""
+        self.at -= dropped
+        self._found = deque((s - dropped, e - dropped, number) for s, e, number in self._found)

@@ -1,0 +1,591 @@
+"""Office files: all of the text in order, its structure, its places; damage refused by name."""
+
+from __future__ import annotations
+
+import io
+import random
+import re
+import struct
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from spanwise import Document, LoadError
+from spanwise.loaders.archives import MOST_DEPTH, open_archive, parse_xml, read_member
+from spanwise.loaders.base import Loader, Raw
+from spanwise.loaders.docx import DocxLoader
+from spanwise.loaders.odt import OdtLoader
+from spanwise.loaders.rtf import RtfLoader
+from spanwise.loaders.sheets import XlsxLoader
+from spanwise.loaders.slides import PptxLoader
+
+FILES = Path(__file__).parents[1] / "data" / "files"
+LOADERS: tuple[Loader, ...] = (
+    DocxLoader(),
+    OdtLoader(),
+    XlsxLoader(),
+    PptxLoader(),
+    RtfLoader(),
+)
+NAMES = (
+    "rules-libreoffice.docx",
+    "rules-libreoffice.odt",
+    "rules-libreoffice.rtf",
+    "handbook-python-docx.docx",
+    "prices-openpyxl.xlsx",
+    "prices-libreoffice.xlsx",
+    "talk-python-pptx.pptx",
+    "talk-libreoffice.pptx",
+)
+
+RULES = """\
+Refunds
+
+Refunds are always paid within fourteen days.[1]
+
+Tab\tand  spaces
+second line Größe 日本 🏮
+
+- alpha
+  - alpha one
+- beta
+
+Steps:
+
+1. open
+  a) lid
+  b) box
+2. close
+
+Prices
+
+| Item | Price \\| net |  |
+| --- | --- | --- |
+| Lamp | 12.50 per piece | EUR |
+
+Between tables.
+
+Outer left
+
+| In A | In B |
+| --- | --- |
+
+Outer right
+
+Before the box and after it.
+
+Boxed words.
+
+Contact
+
+Write to us.[2]
+
+[1] Banking days.
+
+[2] By post."""
+
+TALK = """\
+Refund rules
+
+For the whole shop
+
+Prices
+
+| Item | Price |
+| --- | --- |
+| Lamp | 12.50 |
+
+Loose words.
+
+Grouped words.
+
+Deadlines
+
+- Fourteen days
+  - Banking days
+- Größe 日本
+
+Say this slowly.
+
+Spare"""
+
+
+def raw_of(data: bytes, name: str) -> Raw:
+    return Raw(data=data, name=name, uri=name, suffix=Path(name).suffix)
+
+
+def load(name: str, data: bytes | None = None) -> Document:
+    raw = raw_of((FILES / name).read_bytes() if data is None else data, name)
+    return next(loader for loader in LOADERS if loader.claims(raw)).load(raw)
+
+
+def headings(doc: Document) -> list[tuple[int, str]]:
+    found = doc.outline.structure
+    titles = [
+        doc.text[start:end] for start, end in zip(found.title_starts, found.title_ends, strict=True)
+    ]
+    return list(zip(found.heading_levels, titles, strict=True))
+
+
+def zipped(members: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", compression) as archive:
+        for path, data in members.items():
+            archive.writestr(path, data)
+    return out.getvalue()
+
+
+def changed(name: str, member: str, old: bytes, new: bytes) -> bytes:
+    """A fixture with one stretch of one member replaced."""
+    with zipfile.ZipFile(FILES / name) as archive:
+        members = {path: archive.read(path) for path in archive.namelist()}
+    assert old in members[member]
+    members[member] = members[member].replace(old, new)
+    return zipped(members)
+
+
+# The same source in three formats: tracked changes, notes, lists, tables in tables, a box.
+
+
+@pytest.mark.parametrize("suffix", ["docx", "odt"])
+def test_the_rules_are_complete_and_in_order(suffix: str) -> None:
+    doc = load(f"rules-libreoffice.{suffix}")
+    assert doc.text == RULES
+    assert headings(doc) == [(1, "Refunds"), (2, "Prices"), (1, "Contact")]
+    assert doc.meta["title"] == "Refund rules"
+    assert doc.meta["author"] == "Ada Klein"
+    assert doc.meta["created"].startswith("2024-03-01T09:30:00")
+    assert doc.meta["modified"].startswith("2024-03-02T10:00:00")
+    assert doc.locate(doc.text.index("Lamp")).heading_path == ("Refunds", "Prices")
+    notes = [(part.kind, part.label, doc.text[part.start : part.end]) for part in doc.parts]
+    assert notes == [("footnote", "1", "[1] Banking days."), ("endnote", "2", "[2] By post.")]
+    assert doc.encoding == "" and doc.locate(0).byte is None
+
+
+def test_rtf_says_the_same_with_tables_in_cells_flat() -> None:
+    doc = load("rules-libreoffice.rtf")
+    nested = RULES[RULES.index("Outer left") : RULES.index("Before the box")]
+    flat = "| Outer left | In A In B Outer right |\n| --- | --- |\n\n"
+    assert doc.text == RULES.replace(nested, flat)
+    assert headings(doc) == [(1, "Refunds"), (2, "Prices"), (1, "Contact")]
+    assert doc.meta == {
+        "title": "Refund rules",
+        "author": "Ada Klein",
+        "created": "2024-03-01T09:30:00",
+        "modified": "2024-03-02T10:00:00",
+    }
+
+
+def test_the_media_types() -> None:
+    base = "application/vnd.openxmlformats-officedocument"
+    assert [load(name).media_type for name in NAMES[:5]] == [
+        f"{base}.wordprocessingml.document",
+        "application/vnd.oasis.opendocument.text",
+        "application/rtf",
+        f"{base}.wordprocessingml.document",
+        f"{base}.spreadsheetml.sheet",
+    ]
+    assert load(NAMES[6]).media_type == f"{base}.presentationml.presentation"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_is_known_by_its_suffix_and_by_its_bytes(name: str) -> None:
+    data = (FILES / name).read_bytes()
+    for known in (Raw(data=data, name="x", uri="", suffix=""), raw_of(b"", name)):
+        claiming = [loader.name for loader in LOADERS if loader.claims(known)]
+        assert claiming == [Path(name).suffix[1:].upper()]
+
+
+# Word
+
+
+def test_styles_say_the_level_whatever_their_id() -> None:
+    doc = load("handbook-python-docx.docx")  # ids `berschrift1` and a style based on Heading 2
+    assert headings(doc) == [
+        (1, "Handbook"),
+        (1, "Returns"),
+        (3, "Deep"),
+        (2, "By a style based on another"),
+    ]
+    assert "Plain words.\n\n- first\n  - deeper\n1. one\n2. two\n\nDeep\n\nA\tB\nC\n\n" in doc.text
+    assert "| Head |  |\n| --- | --- |\n| a | b |\n|  | c |" in doc.text
+    assert "hidden" not in doc.text
+
+
+def test_a_paragraph_whose_end_was_deleted_goes_on_in_the_next() -> None:
+    data = changed(
+        "handbook-python-docx.docx",
+        "word/document.xml",
+        b"<w:p><w:r><w:t>Plain words.",
+        b'<w:p><w:pPr><w:rPr><w:del w:id="9"/></w:rPr></w:pPr><w:r><w:t>One </w:t></w:r></w:p>'
+        b"<w:p><w:r><w:t>piece.",
+    )
+    assert "\n\nOne piece.\n\n" in load("a.docx", data).text
+
+
+def test_moved_text_stands_once() -> None:
+    data = changed(
+        "handbook-python-docx.docx",
+        "word/document.xml",
+        b"<w:r><w:t>Plain words.</w:t></w:r>",
+        b"<w:moveFrom><w:r><w:t>Gone.</w:t></w:r></w:moveFrom>"
+        b"<w:moveTo><w:r><w:t>Here.</w:t></w:r></w:moveTo>",
+    )
+    text = load("a.docx", data).text
+    assert "Here." in text and "Gone." not in text
+
+
+def test_a_cell_that_says_it_spans_a_billion_columns() -> None:
+    data = changed(
+        "handbook-python-docx.docx",
+        "word/document.xml",
+        b'<w:gridSpan w:val="2"/>',
+        b'<w:gridSpan w:val="1000000000"/>',
+    )
+    assert len(load("a.docx", data).text) < 50_000
+
+
+# Excel
+
+
+@pytest.mark.parametrize("name", ["prices-openpyxl.xlsx", "prices-libreoffice.xlsx"])
+def test_sheets_and_rows_keep_their_names_and_numbers(name: str) -> None:
+    doc = load(name)
+    rows = {
+        (doc.locate(part.start).part("sheet").label, part.label): doc.text[part.start : part.end]
+        for part in doc.parts
+        if part.kind == "row"
+    }
+    assert rows["Prices", "3"] == "| Item | Price | Since | Sold | Share | Time |"
+    assert rows["Prices", "4"] == "| Lamp | 12.5 | 2024-03-01 | TRUE | 25% | 09:30:00 |"
+    assert rows["Prices", "5"] == (
+        "| Größe 日本 | 3 | 2024-03-01 13:30:00 | FALSE | 30% | 23:59:59 |"
+    )
+    assert rows["Prices", "6"] == "| Bar \\| code | 1000000 | 1900-01-31 | TRUE | 100% | 00:00:00 |"
+    assert "36:05:00" in rows["Prices", "8"]
+    assert rows["Prices", "12"] == "| Second | table |"
+    assert rows["Prices", "13"] == "| x | two lines |"
+    assert rows["Notes", "2"] == "| last |"
+    sheets = [part.label for part in doc.parts if part.kind == "sheet"]
+    assert sheets == ["Prices", "Empty", "Notes"]
+    assert doc.meta["hidden_sheets"] == ("Secret",)
+    assert "hidden words" not in doc.text
+    at = doc.text.index("Lamp")
+    assert doc.places_between(at, doc.text.index("Bar")) == ("sheet Prices", "rows 4-6")
+
+
+def test_a_formula_shows_its_value_or_itself() -> None:
+    assert "| Total | 1000015.5 |" in load("prices-libreoffice.xlsx").text
+    assert "| Total | =SUM(C4:C6) |" in load("prices-openpyxl.xlsx").text
+
+
+def sheet(cells: bytes, strings: bytes = b"", styles: bytes = b"", book: bytes = b"") -> bytes:
+    """A workbook of one sheet, written by hand."""
+    main = b'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+    kind = b"http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    links = b'<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+    for number, name in enumerate((b"worksheet", b"sharedStrings", b"styles")):
+        links += b'<Relationship Id="r%d" Type="%s/%s" Target="%s.xml"/>' % (
+            number, kind, name, name)  # fmt: skip
+    return zipped(
+        {
+            "xl/workbook.xml": b'<workbook %s xmlns:r="%s">%s<sheets><sheet name="S" sheetId="1" '
+            b'r:id="r0"/></sheets></workbook>' % (main, kind, book),
+            "xl/_rels/workbook.xml.rels": links + b"</Relationships>",
+            "xl/worksheet.xml": b"<worksheet %s><sheetData>%s</sheetData></worksheet>"
+            % (main, cells),
+            "xl/sharedStrings.xml": b"<sst %s>%s</sst>" % (main, strings),
+            "xl/styles.xml": b"<styleSheet %s>%s</styleSheet>" % (main, styles),
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("code", "value", "said"),
+    [
+        ("yyyy-mm-dd", "45352", "2024-03-01"),
+        ("d. mmmm yyyy", "45352.75", "2024-03-01"),
+        ("mmm", "45352", "2024-03-01"),
+        ("dd/mm/yy hh:mm", "45352.75", "2024-03-01 18:00:00"),
+        ("[$-409]h:mm AM/PM", "0.75", "18:00:00"),
+        ("[h]:mm", "1.5", "36:00:00"),
+        ("yyyy-mm-dd", "1", "1900-01-01"),
+        ("yyyy-mm-dd", "61", "1900-03-01"),
+        ("yyyy-mm-dd", "99999999999", "99999999999"),
+        ("0.00", "3.0", "3"),
+        ('0.0" days"', "3.5", "3.5"),
+        ("[Red]#,##0", "1234567", "1234567"),
+        ("General", "0.30000000000000004", "0.3"),
+        ("General", "1E+20", "100000000000000000000"),
+        ("General", "1E-7", "1e-07"),
+        ("0%", "0.07", "7%"),
+        ("General", "nan", "nan"),
+    ],
+)
+def test_numbers_as_a_person_reads_them(code: str, value: str, said: str) -> None:
+    escaped = code.replace('"', "&quot;").encode()
+    styles = b'<numFmts><numFmt numFmtId="200" formatCode="%s"/></numFmts>' % escaped
+    styles += b'<cellXfs><xf numFmtId="200"/></cellXfs>'
+    cells = b'<row r="1"><c r="A1" s="0"><v>%s</v></c></row>' % value.encode()
+    assert load("a.xlsx", sheet(cells, styles=styles)).text.splitlines()[0] == f"| {said} |"
+
+
+def test_dates_from_1904() -> None:
+    styles = b'<cellXfs><xf numFmtId="14"/></cellXfs>'
+    cells = b'<row r="1"><c r="A1" s="0"><v>43890</v></c></row>'
+    book = b'<workbookPr date1904="1"/>'
+    assert "| 2024-03-01 |" in load("a.xlsx", sheet(cells, styles=styles, book=book)).text
+
+
+def test_strings_without_readings_and_with_escapes() -> None:
+    strings = b"<si><r><t>A</t></r><r><t>_x0042_</t></r><rPh><t>no</t></rPh></si>"
+    cells = b'<row><c t="s"><v>0</v></c><c t="s"><v>9</v></c><c t="e"><v>#N/A</v></c></row>'
+    assert load("a.xlsx", sheet(cells, strings)).text.startswith("| AB | #N/A |")
+
+
+def test_two_cells_far_apart_are_two_small_tables() -> None:
+    cells = b'<row r="1"><c r="A1"><v>1</v></c></row>'
+    cells += b'<row r="1048576"><c r="XFD1048576"><v>2</v></c></row>'
+    doc = load("a.xlsx", sheet(cells))
+    assert doc.text == "| 1 |\n| --- |\n\n| 2 |\n| --- |"
+    assert [part.label for part in doc.parts if part.kind == "row"] == ["1", "1048576"]
+
+
+def test_a_sheet_that_writes_more_than_it_holds_is_refused() -> None:
+    long = b"<si><t>" + b"x" * 1_000_000 + b"</t></si>"
+    cells = b"<row>" + b'<c t="s"><v>0</v></c>' * 300 + b"</row>"
+    with pytest.raises(LoadError, match=r"^a\.xlsx: its sheets make a text of over"):
+        load("a.xlsx", sheet(cells, long))
+    letters = [chr(65 + i // 676) + chr(65 + i // 26 % 26) + chr(65 + i % 26) for i in range(6000)]
+    diagonal = "".join(
+        f'<row r="{i + 1}"><c r="{name}{i + 1}"><v>1</v></c></row>'
+        for i, name in enumerate(letters)
+    )
+    with pytest.raises(LoadError, match="its sheets make a text of over"):
+        load("a.xlsx", sheet(diagonal.encode()))
+
+
+# PowerPoint
+
+
+@pytest.mark.parametrize("name", ["talk-python-pptx.pptx", "talk-libreoffice.pptx"])
+def test_slides_in_the_order_they_are_shown(name: str) -> None:
+    doc = load(name)
+    assert doc.text == TALK
+    assert headings(doc) == [
+        (1, title) for title in ("Refund rules", "Prices", "Deadlines", "Spare")
+    ]
+    slides = [part for part in doc.parts if part.kind == "slide"]
+    assert [part.label for part in slides] == ["1", "2", "3", "4"]
+    assert [dict(part.meta) for part in slides] == [{}, {}, {}, {"hidden": True}]
+    at = doc.text.index("Say this")
+    assert [(p.kind, p.label) for p in doc.locate(at).parts] == [("slide", "3"), ("notes", "3")]
+    assert doc.places_between(at, at + 3) == ("slide 3", "notes 3")
+    assert doc.meta["title"] == "Refund talk" and doc.meta["created"] == "2024-03-01T09:00:00Z"
+    # The third slide shown is the second one made.
+    with zipfile.ZipFile(FILES / "talk-python-pptx.pptx") as archive:
+        assert b"Fourteen days" in archive.read("ppt/slides/slide2.xml")
+
+
+# RTF
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (rb"caf\'e9", "café"),
+        (rb"\u26085?\u26412\'3f!", "日本!"),
+        (rb"\uc2\u26085ab!", "日!"),
+        (rb"\uc0\u55356\u57326!", "🏮!"),
+        (rb"\u-3?", "\ufffd"),
+        (rb"{\fonttbl{\f1\fcharset128 MS;}}\f1 \'93\'fa\'96\'7b", "日本"),
+        (rb"{\fonttbl{\f1\fcharset204 A;}}{\f1 \'ff}\'ff", "яÿ"),
+        (rb"a{\*\unknown no}b{\pict 00ff}{\header no}{\v no}{\deleted no}c", "abc"),
+        (rb"a\{\}\\\~\emdash b", "a{}\\\N{NO-BREAK SPACE}—b"),
+        (b"a{\\pict\\bin5 }}}}}}b", "ab"),
+        (rb"a\par b\line c", "a\n\nb\nc"),
+        (b"one\ntwo", "onetwo"),
+    ],
+)
+def test_characters_of_rtf(body: bytes, said: str) -> None:
+    assert load("a.rtf", rb"{\rtf1\ansi\ansicpg1252 " + body + b"}").text == said
+
+
+# What is not what it says
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_empty_and_wrong_files_are_refused_by_name(name: str) -> None:
+    other = NAMES[(NAMES.index(name) + 4) % len(NAMES)]
+    loader = next(loader for loader in LOADERS if loader.claims(raw_of(b"", name)))
+    wrong = [b"", b"PK\x03\x04", b"%PDF-1.7\n", b"\xd0\xcf\x11\xe0" + b"\0" * 600]
+    if Path(other).suffix != Path(name).suffix:
+        wrong.append((FILES / other).read_bytes())
+    for data in wrong:
+        with pytest.raises(LoadError, match=f"^{re.escape(name)}: "):
+            loader.load(raw_of(data, name))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_that_was_cut_off_is_refused(name: str) -> None:
+    data = (FILES / name).read_bytes().rstrip()
+    for tenths in range(10):
+        with pytest.raises(LoadError, match=f"^{re.escape(name)}: "):
+            load(name, data[: len(data) * tenths // 10])
+    with pytest.raises(LoadError):
+        load(name, data[:-1])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_flipped_bytes_give_an_error_or_a_document(name: str) -> None:
+    data = (FILES / name).read_bytes()
+    whole = load(name).text
+    source = random.Random(name)
+    for _ in range(60):
+        hurt = bytearray(data)
+        for _ in range(source.choice((1, 3, 30))):
+            hurt[source.randrange(len(hurt))] = source.randrange(256)
+        try:
+            doc = load(name, bytes(hurt))
+        except LoadError as error:
+            assert str(error).startswith(name)
+        else:
+            # An archive has checksums, so what is read is what was written.
+            assert name.endswith("rtf") or doc.text == whole
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if not name.endswith("rtf")])
+def test_damaged_xml_gives_an_error_or_a_document(name: str) -> None:
+    with zipfile.ZipFile(FILES / name) as archive:
+        members = {path: archive.read(path) for path in archive.namelist()}
+    source = random.Random(name)
+    paths = [path for path in members if path.endswith((".xml", ".rels"))]
+    for _ in range(60):
+        path = source.choice(paths)
+        hurt = re.sub(
+            rb'"[^"<]*"',
+            lambda found: source.choice((b'"0"', b'"-1"', b'"x"', b'"99999999999"', found[0])),
+            members[path],
+        )
+        if source.random() < 0.3:
+            hurt = hurt[: source.randrange(len(hurt))]
+        try:
+            load(name, zipped({**members, path: hurt}, zipfile.ZIP_STORED))
+        except LoadError as error:
+            assert str(error).startswith(name)
+
+
+# Archives and XML from strangers
+
+
+def test_a_member_that_unpacks_too_far() -> None:
+    raw = raw_of(zipped({"a": b"\0" * 5000, "b": b"\0" * 5000}), "a.zip")
+    with pytest.raises(LoadError, match=r"^a\.zip: it unpacks to 10000 bytes, and at most 9999"):
+        open_archive(raw, most_total=9999)
+    archive = open_archive(raw, most_member=4999)
+    with pytest.raises(LoadError, match="'a' inside unpacks to 5000 bytes, and at most 4999"):
+        read_member(archive, "a")
+    archive = open_archive(raw, most_total=10_000)
+    assert read_member(archive, "a") + read_member(archive, "b") == b"\0" * 10_000
+    with pytest.raises(LoadError, match="at most 0 are read"):
+        read_member(archive, "a")  # read again and again it counts again
+
+
+def test_a_member_that_lies_about_its_size() -> None:
+    data = bytearray(zipped({"a": b"\0" * 5_000_000}))
+    for mark, at in ((b"PK\x03\x04", 22), (b"PK\x01\x02", 24)):
+        struct.pack_into("<I", data, data.index(mark) + at, 10)
+    with pytest.raises(LoadError, match=r"^a\.zip: 'a' inside cannot be read \(Bad CRC"):
+        read_member(open_archive(raw_of(bytes(data), "a.zip")), "a")
+
+
+def test_members_that_are_encrypted_damaged_missing_or_packed_otherwise() -> None:
+    data = bytearray(zipped({"a": b"words"}, zipfile.ZIP_STORED))
+    sealed = bytearray(data)
+    for mark, at in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        sealed[sealed.index(mark) + at] |= 1
+    with pytest.raises(LoadError, match="encrypted"):
+        read_member(open_archive(raw_of(bytes(sealed), "a.zip")), "a")
+    data[data.index(b"words")] ^= 1
+    with pytest.raises(LoadError, match="Bad CRC"):
+        read_member(open_archive(raw_of(bytes(data), "a.zip")), "a")
+    archive = open_archive(raw_of(zipped({"a": b"words"}, zipfile.ZIP_BZIP2), "a.zip"))
+    with pytest.raises(LoadError, match="compressed by method 12"):
+        read_member(archive, "a")
+    with pytest.raises(LoadError, match="it has no 'b' inside"):
+        read_member(archive, "b")
+
+
+@pytest.mark.parametrize("at", [32, 46])  # the length of a comment, the name
+def test_a_list_of_members_that_was_damaged_hides_none(at: int) -> None:
+    data = bytearray(zipped({"a": b"words", "b": b"more", "c": b"most"}))
+    data[data.index(b"PK\x01\x02") + at] ^= 47 if at == 32 else 2
+    with pytest.raises(LoadError, match=r"^a\.zip: .* cannot be read \(.*differ|announced"):
+        open_archive(raw_of(bytes(data), "a.zip"))
+
+
+def test_passwords_are_named() -> None:
+    with zipfile.ZipFile(FILES / "rules-libreoffice.odt") as archive:
+        members = {path: archive.read(path) for path in archive.namelist()}
+    members["META-INF/manifest.xml"] = members["META-INF/manifest.xml"].replace(
+        b"</manifest", b"<manifest:encryption-data/></manifest"
+    )
+    with pytest.raises(LoadError, match="it has a password"):
+        load("a.odt", zipped(members))
+    with pytest.raises(LoadError, match="one with a password"):
+        load("a.docx", b"\xd0\xcf\x11\xe0" + b"\0" * 600)
+
+
+@pytest.mark.parametrize("codec", ["utf-8", "utf-16", "utf-16-le", "latin-1"])
+def test_no_entity_is_expanded(codec: str) -> None:
+    bomb = '<!DOCTYPE a [<!ENTITY b "ha"><!ENTITY c "&b;&b;&b;&b;">]><a>&c;</a>'
+    declared = codec.replace("-le", "")
+    head = "" if codec == "utf-8" else f'<?xml version="1.0" encoding="{declared}"?>'
+    with pytest.raises(LoadError, match=r"^a\.xml: it declares a document type"):
+        parse_xml((head + bomb).encode(codec), "a.xml")
+
+
+def test_xml_that_nests_too_deep_or_is_none() -> None:
+    assert parse_xml(b"<a>" * MOST_DEPTH + b"</a>" * MOST_DEPTH, "a.xml").tag == "a"
+    for depth in (MOST_DEPTH + 1, 300_000):
+        with pytest.raises(LoadError, match=r"^a\.xml: its XML nests over 200 deep"):
+            parse_xml(b"<a>" * depth + b"</a>" * depth, "a.xml")
+    for data in (
+        b"",
+        b"<a>",
+        b"<a/><b/>",
+        b'<?xml version="1.0" encoding="nope"?><a/>',
+        b"\xff<a/>",
+    ):
+        with pytest.raises(LoadError, match=r"^a\.xml: it is not well-formed XML"):
+            parse_xml(data, "a.xml")
+
+
+@pytest.mark.parametrize(
+    ("name", "member", "end", "open_tag", "close_tag"),
+    [
+        ("handbook-python-docx.docx", "word/document.xml", b"<w:sectPr", b"<w:tbl><w:tr><w:tc>",
+         b"</w:tc></w:tr></w:tbl>"),
+        ("handbook-python-docx.docx", "word/document.xml", b"<w:sectPr", b"<w:sdt>", b"</w:sdt>"),
+        ("rules-libreoffice.odt", "content.xml", b"</office:text>",
+         b"<text:list><text:list-item>", b"</text:list-item></text:list>"),
+        ("rules-libreoffice.odt", "content.xml", b"</office:text>",
+         b"<text:p><draw:text-box>", b"</draw:text-box></text:p>"),
+        ("talk-python-pptx.pptx", "ppt/slides/slide1.xml", b"</p:spTree>", b"<p:grpSp>",
+         b"</p:grpSp>"),
+    ],
+)  # fmt: skip
+def test_the_deepest_nesting_that_is_read(
+    name: str, member: str, end: bytes, open_tag: bytes, close_tag: bytes
+) -> None:
+    times = (MOST_DEPTH - 6) // open_tag.count(b"<")
+    data = changed(name, member, end, open_tag * times + close_tag * times + end)
+    assert load(name, data).text == load(name).text
+
+
+def test_deep_groups_of_rtf() -> None:
+    deep = b"{\\rtf1 " + b"{" * 1900 + b"words" + b"}" * 1900 + b"}"
+    assert load("a.rtf", deep).text == "words"
+    with pytest.raises(LoadError, match="nest over 2000 deep"):
+        load("a.rtf", b"{\\rtf1 " + b"{" * 100_000)
