@@ -14,6 +14,7 @@ import struct
 import subprocess
 import sys
 import time
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -165,6 +166,48 @@ def test_a_folder_with_bad_files(tmp_path: Path) -> None:
     assert "b.md: byte 3, 0xe9" in failed[0]
     assert "c.txt: it is binary" in failed[1]
     assert failed[2] == "  nowhere.md: there is no such file; check the path"
+
+
+def test_a_folder_of_many_kinds(cli: Cli, tmp_path: Path) -> None:
+    """Each passage cites a place in its file; what is damaged is listed; the run goes on."""
+    files = ROOT / "tests" / "data" / "files"
+    for name in ("rules-libreoffice.docx", "prices-openpyxl.xlsx", "guide-pandoc.epub"):
+        (tmp_path / name).write_bytes((files / name).read_bytes())
+    (tmp_path / "broken.docx").write_bytes((files / "rules-libreoffice.docx").read_bytes()[:2000])
+    (tmp_path / "a.csv").write_bytes(b"name,note\nAda,x\nshort\n")
+    (tmp_path / "page.html").write_bytes(b"<h1>Hours</h1>\n<p>Nine &amp; five.</p>")
+    (tmp_path / "call.vtt").write_bytes(b"WEBVTT\n\n12:04.000 --> 12:06.000\n<v Ana>Hello.\n")
+    (tmp_path / ".gitignore").write_bytes(b"left/\n")
+    (tmp_path / "left").mkdir()
+    (tmp_path / "left" / "out.md").write_bytes(b"out")
+    status, out, err = cli("chunk", tmp_path)
+    cited = [str(each["citation"]) for each in records(out)]
+    assert status == 1
+    assert "a.csv, rows 1-3" in cited
+    assert "call.vtt, 00:12:04, Ana" in cited
+    assert "page.html, lines 1-2, Hours" in cited
+    assert any(each.startswith("prices-openpyxl.xlsx, sheets Prices") for each in cited)
+    assert not any("out.md" in each for each in cited)
+    assert "a.csv: row 3: " in err
+    assert "broken.docx: the ZIP archive" in err
+    status, out, _ = cli("chunk", tmp_path, "--include", "*.csv", "--exclude", "*.docx")
+    assert status == 0
+    status, out, _ = cli("chunk", tmp_path / "left", "--no-ignore")
+    assert [each["text"] for each in records(out)] == ["out"]
+
+
+def test_an_archive_is_read_like_a_folder(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "docs.zip"
+    with zipfile.ZipFile(path, "w") as made:
+        made.writestr("b/refunds.md", "# Refunds\n\nFive days.")
+        made.writestr("a.txt", "Plain.")
+        made.writestr("c.bin", b"\0")
+    status, out, _ = cli("chunk", path)
+    assert status == 0
+    assert [each["doc_uri"] for each in records(out)] == [
+        f"{path.as_posix()}/a.txt",
+        f"{path.as_posix()}/b/refunds.md",
+    ]
 
 
 def test_text_is_the_passages_as_they_are(cli: Cli, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from spanwise import Document, LoadError, OptionError
 from spanwise.loaders import files as files_module
 from spanwise.loaders import find_documents, load
+from spanwise.splitters.choose import splitter_for
 
 TEXT = "Größe\r\n日本 🏮\rend\n"
 
@@ -204,3 +206,62 @@ def test_a_folder_that_cannot_be_listed(tmp_path: Path, monkeypatch: pytest.Monk
     assert len(errors) == 1
     with pytest.raises(LoadError, match="cannot be listed"):
         find_documents(tmp_path / "none")
+
+
+def test_an_encoding_is_guessed_only_when_asked(tmp_path: Path) -> None:
+    pytest.importorskip("charset_normalizer")
+    text = "Где находится ближайший маяк? Смотритель зажигает лампу на закате. " * 12
+    path = write(tmp_path / "a.txt", text.encode("cp1251"))
+    with pytest.raises(LoadError, match="is not UTF-8"):
+        load(path)
+    doc = load(path, encoding="guess")
+    assert (doc.text, doc.encoding) == (text, "cp1251")
+    place = doc.locate(doc.text.index("маяк"))
+    assert place.byte is not None
+    assert path.read_bytes()[place.byte :].decode("cp1251").startswith("маяк")
+    assert load(write(tmp_path / "b.txt", "ö".encode()), encoding="guess").text == "ö"
+    with pytest.raises(LoadError, match="Nothing could be guessed"):
+        load(write(tmp_path / "c.txt", bytes(range(128, 256)) * 9), encoding="guess")
+
+
+FILES = sorted((Path(__file__).parents[1] / "data" / "files").glob("*.*"))
+OWN = {
+    "a.csv": b'name,note\nAda,"two\nlines"\nBob,x\n',
+    "a.jsonl": b'{"a": 1}\n{"a": 2}\n',
+    "a.json": b'[{"a": 1}, {"a": [2, 3]}]',
+    "a.log": b"one\ntwo\n",
+    "a.py": b'"""Doc."""\n\n\nclass A:\n    def b(self):\n        return 1\n',
+    "a.srt": b"1\n00:00:01,000 --> 00:00:02,000\nHello there.\n\n"
+    b"2\n00:00:03,000 --> 00:00:04,000\nAgain.\n",
+    "a.vtt": b"WEBVTT\n\n00:01.000 --> 00:02.000\n<v Ana>Hello.\n",
+    "a.eml": b"Subject: Late\nFrom: a@b.c\n\nThe parcel is late.\n",
+    "a.ipynb": b'{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [{"cell_type": '
+    b'"markdown", "metadata": {}, "source": "# Results\\n\\nFine."}]}',
+    "a.html": b"<h1>Open</h1><p>From nine to five.</p>",
+    "a.md": b"---\ntitle: T\n---\n# A\n\nText.\n",
+}
+
+
+@pytest.mark.parametrize("name", [*OWN, *(path.name for path in FILES)])
+def test_every_kind_is_whole_and_cites_its_source(name: str) -> None:
+    """SLICE, COVER and a citation for every loader and its default splitter."""
+    raw = OWN.get(name) or next(path for path in FILES if path.name == name).read_bytes()
+    if name.endswith(".pdf"):
+        pytest.importorskip("pypdfium2")
+    doc = load(raw, uri=name)
+    for max_size in (None, 60):
+        by = splitter_for(doc)
+        chunks = replace(by, max_size=max_size).split(doc)  # type: ignore[type-var]
+        at = 0
+        for each in chunks:
+            assert doc.text[each.start : each.end] == each.text
+            assert not doc.text[at : each.body].strip()
+            at = each.end
+            assert each.citation.startswith(name)
+            assert len(each.citation) > len(name)
+            place = doc.locate(each.body)
+            if place.byte is not None:
+                assert raw[place.byte :].decode(doc.encoding).startswith(each.own_text[:20])
+        assert not doc.text[at:].strip()
+    again = load(raw, uri=name, isolate=True)
+    assert (again.text, again.parts) == (doc.text, doc.parts)

@@ -39,7 +39,15 @@ from spanwise.cli.options import (
     given_options,
 )
 from spanwise.cli.screen import Screen, Working, one_line, prepare_streams, silence, visible
-from spanwise.cli.sources import Failures, Source, attempt, find_sources, notes
+from spanwise.cli.sources import (
+    Failures,
+    Source,
+    attempt,
+    find_sources,
+    named,
+    notes,
+    remarks,
+)
 from spanwise.cli.strategies import chooser
 from spanwise.cli.tables import chunk_rows, cut_rows
 from spanwise.documents import Document
@@ -205,6 +213,8 @@ def chunk(
 
             def cut(source: Source = source) -> Chunks:
                 document = source.load(encoding)
+                for remark in remarks(document):
+                    screen.tell(named(source, remark), "dim")
                 splitter = choose(document)
                 chunks = splitter.split(document)
                 if embedder is not None:

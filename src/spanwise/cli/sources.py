@@ -19,7 +19,7 @@ from spanwise.loaders.folders import archive_members, is_archive
 from spanwise.loaders.registry import SUFFIXES
 from spanwise.loaders.text import media_type_of
 
-__all__ = ["Failures", "Source", "attempt", "find_sources"]
+__all__ = ["Failures", "Source", "attempt", "find_sources", "notes", "remarks"]
 
 STANDARD_INPUT = "-"
 
@@ -97,7 +97,10 @@ def find_sources(paths: Iterable[str], failures: Failures, **which: Any) -> list
             before = len(failures.reasons)
             inside = find_documents(path, on_error=failures.add, **which)
             if not inside and len(failures.reasons) == before:
-                failures.add(f"{path}: it holds no documents of a kind that is read; docs/formats.md lists them")
+                failures.add(
+                    f"{path}: it holds no documents of a kind that is read; docs/formats.md lists "
+                    "them, --include names others"
+                )
             sources = [Source(str(each), isolate=True) for each in inside]
         elif path.lower().endswith(".zip") and os.path.isfile(path):  # noqa: PTH113
             sources = _inside(path, failures)
@@ -106,6 +109,22 @@ def find_sources(paths: Iterable[str], failures: Failures, **which: Any) -> list
         for source in sources:
             found.setdefault(source.place, source)
     return list(found.values())
+
+
+def remarks(document: Document) -> list[str]:
+    """What a loader noted of a document that a person should know."""
+    meta = document.meta
+    said = [str(meta["problem"])] if meta.get("problem") else []
+    said += map(str, meta.get("problems", ()))
+    for key, kind in (("bad_rows", "row"), ("bad_records", "record")):
+        said += [f"{kind} {number}: {reason}" for number, reason in meta.get(key, ())]
+        more = meta.get(f"{key}_count", 0) - len(meta.get(key, ()))
+        said += [f"and {more:,} more {kind}s"] if more > 0 else []
+    if meta.get("pages_without_text"):
+        said.append(f"no text on pages {', '.join(meta['pages_without_text'])}; are they scans?")
+    if meta.get("missing"):
+        said.append(f"missing inside: {', '.join(map(str, meta['missing']))}")
+    return said
 
 
 def _inside(path: str, failures: Failures) -> list[Source]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 
 from spanwise.errors import LoadError, OptionError, shown
+from spanwise.loaders.encodings import guess
 
 __all__ = ["decode", "media_type_of"]
 
@@ -17,6 +18,9 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16", "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16", "utf-16-be"),
 )
+
+# The name that asks for a guess where nothing says the encoding.
+_GUESS = "guess"
 
 # Where a NUL makes a file binary; git and grep look as far.
 _HEAD = 8192
@@ -57,7 +61,8 @@ def media_type_of(suffix: str) -> str:
 def decode(raw: bytes, name: str, encoding: str = "") -> tuple[str, str]:
     r"""The text of some bytes, and the encoding it was read in.
 
-    Without ``encoding``: the one that a byte order mark names, else UTF-8. The
+    Without ``encoding``: the one that a byte order mark names, else UTF-8;
+    ``guess`` asks charset-normalizer where that does not fit. The
     mark that named it is not part of the text; nothing else is changed, line
     ends included. ``raw.decode(encoding)`` gives the text again. ``name`` is
     what messages call the source. Raises `LoadError` for what is not text.
@@ -65,6 +70,8 @@ def decode(raw: bytes, name: str, encoding: str = "") -> tuple[str, str]:
     >>> decode(b"\xef\xbb\xbfA\r\n", "a.txt")
     ('A\r\n', 'utf-8-sig')
     """
+    if encoding == _GUESS:
+        return _guessed(raw, name)
     if encoding:
         return _decode_as(raw, name, encoding), encoding
     for mark, found, bare in _MARKS:
@@ -100,6 +107,21 @@ def decode(raw: bytes, name: str, encoding: str = "") -> tuple[str, str]:
             f"({fault.reason}), and no byte order mark says what it is; "
             "name its encoding (such as cp1252), or save it as UTF-8"
         ) from None
+
+
+def _guessed(raw: bytes, name: str) -> tuple[str, str]:
+    """The text by what is sure, else by what charset-normalizer takes it for."""
+    try:
+        return decode(raw, name)
+    except LoadError as fault:
+        found = guess(raw)
+        if found is None:
+            raise LoadError(
+                f"{fault}. Nothing could be guessed either; guessing needs charset-normalizer "
+                '(pip install "spanwise[encoding]") and a text long enough'
+            ) from None
+    encoding = found[0]
+    return _decode_as(raw, name, encoding), encoding
 
 
 def _decode_as(raw: bytes, name: str, encoding: str) -> str:
