@@ -44,10 +44,11 @@ _FAULTS = (
 class Archive:
     """An open ZIP archive: its members by their paths, and how much of it may still be read."""
 
-    __slots__ = ("_left", "_members", "_most_member", "_zip", "name")
+    __slots__ = ("_left", "_members", "_most_member", "_zip", "kept", "name")
 
     def __init__(self, zipped: ZipFile, name: str, most_total: int, most_member: int) -> None:
         self.name = name
+        self.kept: dict[str, Element] = {}  # members as they were parsed
         self._zip = zipped
         self._members = {info.filename: info for info in zipped.infolist()}
         self._left = most_total

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-__all__ = ["json_items"]
+__all__ = ["json_items", "json_problem"]
 
 _WHITE = re.compile(r"[ \t\n\r]*")
 _TOKEN = re.compile(
@@ -43,6 +43,15 @@ def json_items(text: str) -> tuple[str, list[tuple[int, int]]]:
         column = fault.at - text.rfind("\n", 0, fault.at)
         return f"not JSON: {fault}, line {line}, column {column}", []
     return "", items
+
+
+def json_problem(text: str) -> str:
+    """Why a text is no JSON value, or nothing; as `json_items`, without the items."""
+    try:
+        _DECODER.decode(text)
+    except (ValueError, RecursionError):
+        return json_items(text)[0]
+    return ""
 
 
 def _top(text: str) -> tuple[list[tuple[int, int]], int]:

@@ -43,11 +43,16 @@ _SHORT = {
     "markup-compatibility": "mc",
 }
 _DIAGRAM = "diagram"
+# So many members are kept as parsed while a file is read: slides share their layouts.
+_KEPT = 64
 _TAG = re.compile(r"\{([^}]*)\}(.*)", re.DOTALL)
 
 
 def read_xml(archive: Archive, path: str) -> Element:
     """The root of an XML member, its tags renamed to ``w:p``, ``a:t``, ``text:h`` and so on."""
+    kept = archive.kept.get(path)
+    if kept is not None:
+        return kept
     root = parse_xml(read_member(archive, path), f"{archive.name}: {path} inside")
     names: dict[str, str] = {}
     for element in root.iter():
@@ -55,6 +60,8 @@ def read_xml(archive: Archive, path: str) -> Element:
         if tag not in names:
             names[tag] = _short(tag)
         element.tag = names[tag]
+    if len(archive.kept) < _KEPT:
+        archive.kept[path] = root
     return root
 
 

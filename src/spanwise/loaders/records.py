@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from spanwise.cutting.spans import first_ink
 from spanwise.documents import Document, Part
 from spanwise.loaders.base import Raw
-from spanwise.loaders.json_items import json_items
+from spanwise.loaders.json_items import json_items, json_problem
 from spanwise.loaders.text import decode, media_type_of
 
 __all__ = [
@@ -237,7 +237,7 @@ class JsonLinesLoader:
         parts = tuple(line_parts(text))
         faults = _Faults()
         for part in parts:
-            problem, _ = json_items(text[part.start : part.end])
+            problem = json_problem(text[part.start : part.end])
             if problem:
                 faults.add(int(part.label), problem)
         return _document(raw, text, used, parts, faults.meta("bad_records"))

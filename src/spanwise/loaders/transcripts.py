@@ -64,6 +64,7 @@ _NO_NAMES = {
 _LEAST_TURNS = 3
 # What is read of a file to tell what it is: some hundreds of lines.
 _HEAD = 65536
+_WIDE = (b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff")  # where a line end is more than one byte
 # Meta goes with every passage, so the list of a ruined file must end.
 _MOST_PROBLEMS = 20
 _CLOSERS = tuple(".?!…\"'”’)]。?!」-–—")
@@ -119,8 +120,12 @@ class TranscriptLoader:
         """Whether it is surely a transcript: at least 3 turns, most lines, names that recur."""
         if raw.suffix not in _OPEN_SUFFIXES or b":" not in raw.data:
             return False
+        # The head in whole lines: a large file is not decoded for a look.
+        head = raw.data[: 2 * _HEAD]
+        if len(head) < len(raw.data) and not head.startswith(_WIDE):
+            head = head[: head.rfind(b"\n") + 1] or raw.data
         try:
-            text = decode(raw.data, raw.name, raw.encoding)[0]
+            text = decode(head, raw.name, raw.encoding)[0]
         except (LoadError, OptionError):
             return False
         return _is_transcript(text[:_HEAD])
