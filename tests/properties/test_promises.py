@@ -15,6 +15,7 @@ from spanwise import Chunk, Chunks, EmptyDocumentWarning, explain
 from spanwise.cutting.clusters import border_after, border_before, is_border
 from spanwise.cutting.levels import CLAUSE, SENTENCE
 from spanwise.cutting.pack import RUNT
+from spanwise.cutting.spans import WHITE
 from spanwise.splitters.base import Strategy
 
 
@@ -34,7 +35,7 @@ def atoms(case: Case) -> list[tuple[int, int]]:
     text, structure = case.document.text, case.document.outline.structure
     name = case.splitter.name
     found = [
-        (end - len(text[start:end].lstrip()), start + len(text[start:end].rstrip()))
+        (end - len(text[start:end].lstrip(WHITE)), start + len(text[start:end].rstrip(WHITE)))
         for start, end in zip(structure.atom_starts, structure.atom_ends, strict=True)
     ]
     if name == "by_record":
