@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from codecs import lookup
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -21,6 +22,9 @@ MARKDOWN = ("", "text/markdown")
 
 # More names than these are shown by the first and the last.
 _MOST_NAMED = 3
+
+# Encodings of which a part of a text has no bytes of its own.
+_STATEFUL = ("iso2022", "hz", "utf-7", "euc_jis", "shift_jisx", "shift_jis_2004", "big5hkscs")
 
 # Pages are joined as a person would type them: with a blank line.
 _BETWEEN_PAGES = "\n\n"
@@ -363,16 +367,23 @@ class Document:
             heading_path=self.outline.paths[heading] if heading >= 0 else (),
         )
 
-    def _byte_at(self, position: int) -> int:
-        """How many bytes of the file come before a position, its byte order mark included."""
-        mark = len("".encode(self.encoding))
+    def _byte_at(self, position: int) -> int | None:
+        """How many bytes of the file come before a position, its byte order mark included.
+
+        None for encodings that carry state or join code points: there a part of a text has
+        no bytes of its own.
+        """
+        name = lookup(self.encoding).name
+        if name.startswith(_STATEFUL):
+            return None
+        mark = len("".encode(name))
         start, byte = self._cache.get("byte", (0, mark))
         if start > position:
             start, byte = 0, mark
-        # UTF-16 and UTF-32 write their mark with every text; here it is counted once.
+        # These write their mark with every text; here it is counted once.
         bare = {"utf-16": "utf-16-le", "utf-32": "utf-32-le", "utf-8-sig": "utf-8"}
-        name = bare.get(self.encoding, self.encoding)
-        found: int = byte + len(self.text[start:position].encode(name, "surrogatepass"))
+        part = self.text[start:position].encode(bare.get(name, name), "surrogatepass")
+        found: int = byte + len(part)
         self._cache["byte"] = (position, found)
         return found
 
@@ -383,9 +394,9 @@ class Document:
         """
         start, end = self.outline.table_header(position)
         if start == end and self.meta.get("header"):
-            rows = self.parts_between(0, len(self.text), "row")
-            if rows and position >= rows[0].end:
-                return rows[0].start, rows[0].end
+            row = next((part for part in self.parts if part.kind == "row"), None)
+            if row and position >= row.end:
+                return row.start, row.end
         return start, end
 
     def places_between(self, start: int, end: int) -> tuple[str, ...]:
@@ -395,7 +406,9 @@ class Document:
         """
         names: list[str] = []
         outer: list[Part] = []
-        for kind in dict.fromkeys(part.kind for part in self.parts):
+        if "kinds" not in self._cache:
+            self._cache["kinds"] = [*dict.fromkeys(part.kind for part in self.parts)]
+        for kind in self._cache["kinds"]:
             touched = self.parts_between(start, end, kind) if kind not in _NAMED_APART else []
             # Rows of two sheets are two counts: only the sheets are named.
             inside = (

@@ -39,6 +39,11 @@ _PROBES = (
     ("foo;\n\nbar", "baz"),
     ("#", "-"),
     ("naïve", "🤖"),
+    ("x", "refund"),
+    ("a", "´b"),  # a space and a mark to NFKC and NFKD
+    ("it", "´s"),
+    (".", "¨"),
+    ("´", "¨x"),
 )
 
 # White space of several kinds, and line ends, between the same strings.
@@ -62,13 +67,16 @@ _LOCAL_SPLITTERS = frozenset(
 _WORD_SPLITTERS = frozenset(("BertPreTokenizer", "Whitespace", "WhitespaceSplit"))
 _LOCAL_MODELS = frozenset(("BPE", "WordPiece", "Unigram", "WordLevel"))
 
-# A token that holds a space between two characters would join what is counted apart.
+# A token that holds a space after ink would join what is counted apart.
 _SPACES = "▁Ġ "
-_JOINS = re.compile(rf"[^{_SPACES}\s][{_SPACES}][^{_SPACES}\s]").search
+_JOINS = re.compile(rf"[^{_SPACES}\sĊčĉ][{_SPACES}]").search
 # One that goes on behind a line end forbids to count lines apart.
 _JOINS_LINES = re.compile(rf"[\nĊ][^{_SPACES}\sĊ]").search
 
 _PLAIN = {"add_special_tokens": False}
+
+_SPACE_ALONE = re.compile(r"\['(?: |\\\\s)(?:\+|\{\d+,\d*\})?'\]").fullmatch
+_COMPATIBLE = frozenset(("NFKC", "NFKD", "Nmt", "Precompiled"))
 
 _SURROGATES = re.compile("[\ud800-\udfff]").search
 
@@ -272,9 +280,22 @@ def _is_local(state: dict[str, Any], vocabulary: dict[str, int]) -> bool:
     model = state["model"]
     if model["type"] not in _LOCAL_MODELS or model.get("dropout"):
         return False
-    for part in _parts(state.get("normalizer"), "normalizers"):
+    if any(added.get("rstrip") for added in state.get("added_tokens", ())):
+        return False
+    normalizers = _parts(state.get("normalizer"), "normalizers")
+    kinds = {part["type"] for part in normalizers}
+    for part in normalizers:
         if part["type"] not in _LOCAL_NORMALIZERS:
             return False
+        # What is replaced may only be white space, else it could reach across one.
+        pattern = part.get("pattern") or {}
+        if part["type"] == "Replace" and not _SPACE_ALONE(str([*pattern.values()][:1])):
+            return False
+        # A space that a compatibility form makes is trimmed only where a unit stands alone.
+        if part.get("strip_left") and kinds & _COMPATIBLE:
+            return False
+    if "StripAccents" in kinds and kinds & _COMPATIBLE:
+        return False
     for part in _parts(state.get("pre_tokenizer"), "pretokenizers"):
         if part["type"] not in _LOCAL_SPLITTERS or "(?<" in str(part.get("pattern")):
             return False

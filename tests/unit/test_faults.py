@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import copy
 import functools
+import json
 import pickle
+import time
 import warnings
 from typing import Any
 
 import pytest
+from tokenizer_makes import tokenizer
 
 from spanwise import (
     Chunks,
@@ -27,6 +30,7 @@ from spanwise import (
     chunk,
     explain,
     fixed_with_overlap,
+    load,
     tokens,
 )
 
@@ -178,3 +182,78 @@ def test_a_byte_order_mark_before_a_word_does_not_cut_it(white: str) -> None:
     for by in (by_layout, by_text):
         chunks = by(chunk_size=3, overlap=0).split(f"0 {white}00 1")
         assert chunks.texts[:2] == ["0", "00"]
+
+
+def test_front_matter_never_grows_nor_raises() -> None:
+    """Aliases multiply, dotted keys nest, numbers are none: the text loads all the same."""
+    bomb = ["a0: &-a0 [x,x,x,x,x,x,x,x,x,x]"]
+    bomb += [f"a{i}: &-a{i} [{','.join([f'*-a{i - 1}'] * 10)}]" for i in range(1, 9)]
+    for inside in ("\n".join(bomb), "a: &-a [*-a]", "x: .nan", "x: [" * 2000):
+        doc = load(f"---\n{inside}\n---\nText".encode(), uri="a.md")
+        assert doc.text.endswith("Text")
+        json.dumps(dict(doc.meta), allow_nan=False)
+    deep = ".".join(["a"] * 2000)
+    assert load(f"+++\n{deep} = 1\n+++\nText".encode(), uri="a.md").text.endswith("Text")
+    assert load("+++\nt = 'a\u2028b'\n+++\n".encode(), uri="a.md").meta.get("t", "a\u2028b")
+
+
+@pytest.mark.parametrize(
+    ("encoding", "mark"),
+    [
+        *(("UTF-16", True), ("utf_16", True), ("utf-16", False), ("UTF-8-SIG", True)),
+        *(("utf-8-sig", False), ("u32", True), ("cp932", False), ("iso-2022-jp", False)),
+    ],
+)
+def test_a_byte_is_the_files_own_however_the_encoding_is_spelled(encoding: str, mark: bool) -> None:
+    """The mark was counted with every stretch, or where there was none."""
+    text = "日本 ab"
+    raw = text.encode(encoding)
+    if not mark and encoding.startswith("utf"):
+        raw = text.encode({"utf-16": "utf-16-le", "utf-8-sig": "utf-8"}[encoding])
+    doc = load(raw, uri="a.txt", encoding=encoding)
+    assert doc.text == text
+    for place in (3, 0, 4, 1):
+        byte = doc.locate(place).byte
+        if encoding == "iso-2022-jp":
+            assert byte is None
+        else:
+            assert byte is not None
+            assert raw[byte:].decode(doc.encoding if not mark else _bare(encoding)) == text[place:]
+
+
+def _bare(encoding: str) -> str:
+    return {"UTF-8-SIG": "utf-8", "u32": "utf-32-le"}.get(encoding, "utf-16-le")
+
+
+def test_many_rows_are_cited_in_linear_work() -> None:
+    """Each citation walked through all rows."""
+
+    def seconds(rows: int) -> float:
+        chunks = chunk(load(b"a,b\n" + b"1,2\n" * rows, uri="a.csv"))
+        begun = time.process_time()
+        assert all(each.citation and each.embed_text for each in chunks)
+        return time.process_time() - begun
+
+    seconds(100)
+    assert seconds(40_000) < 8 * max(seconds(10_000), 0.01)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"added": ["<tok>", "rstrip"]},
+        {"added": ["A: ", ""]},
+        {"normalizer": {"type": "Replace", "pattern": {"String": "in the"}, "content": "q-z"}},
+    ],
+)
+def test_a_tokenizer_that_reaches_across_spaces_is_counted_whole(change: dict[str, Any]) -> None:
+    """Added tokens that take the space after them, replacements with a space inside."""
+    library = pytest.importorskip("tokenizers")
+    made = library.Tokenizer.from_str(tokenizer("byte-level").to_str())
+    if "added" in change:
+        content, rstrip = change["added"]
+        made.add_tokens([library.AddedToken(content, rstrip=bool(rstrip), special=False)])
+    else:
+        state = json.loads(made.to_str()) | {"normalizer": change["normalizer"]}
+        made = library.Tokenizer.from_str(json.dumps(state))
+    assert not tokens(made).proved

@@ -132,12 +132,16 @@ def _inside(path: str, failures: Failures) -> list[Source]:
     raw = Raw(data=Path(path).read_bytes(), name=path, uri=Path(path).as_posix(), suffix=".zip")
     if not is_archive(raw):
         return [Source(path)]
+    before = len(failures.reasons)
+    sources: list[Source] = []
     try:
         members = archive_members(raw, suffixes=SUFFIXES, on_error=failures.add)
-        return [Source(member.name, raw=member) for member in members]
+        sources += (Source(member.name, raw=member) for member in members)
     except LoadError as fault:
         failures.add(fault)
-        return []
+    if not sources and len(failures.reasons) == before:
+        failures.add(f"{path}: it holds no documents of a kind that is read; see docs/formats.md")
+    return sources
 
 
 def attempt(

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from datetime import date, time
 from importlib import import_module
+from math import isfinite
 from typing import Any
 
 from spanwise.cutting.block_parser import front_end
@@ -14,7 +15,8 @@ __all__ = ["front_matter"]
 
 _FIELD = re.compile(r"([A-Za-z_][\w .-]*?)\s*:(?:\s+(.*))?$")
 _ITEM = re.compile(r"\s*-\s+(.*)$")
-_ANCHOR = re.compile(r"(?:^|[\s\[,{:-])&\w")
+_ANCHOR = re.compile(r"(?:^|[\s\[,{:-])[&*]\S")
+_LINE_END = re.compile(r"\r\n?|\n")
 _LONGEST = 100_000
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?$")
 _WORDS: dict[str, Any] = {"true": True, "false": False, "null": None, "~": None, "": None}
@@ -32,18 +34,16 @@ def front_matter(text: str) -> dict[str, Any]:
     {'title': 'Returns', 'tags': ['a', 'b']}
     """
     end = front_end(text)
-    lines = text[:end].lstrip("\ufeff").strip().splitlines()
+    lines = _LINE_END.split(text[:end].lstrip("\ufeff").strip())
     if len(lines) < 2:
         return {}
     inside = "\n".join(lines[1:-1])
     try:
         found = _reader("tomllib", "loads") if lines[0][:1] == "+" else _yaml(inside)
-        fields = found(inside)
+        fields = _plain(found(inside))
     except Exception:  # a library's own errors; the fields are an extra, the text stays
         return {}
-    if not isinstance(fields, dict):
-        return {}
-    return {str(name): _plain(value) for name, value in fields.items()}
+    return fields if isinstance(fields, dict) else {}
 
 
 def _yaml(text: str) -> Callable[[str], Any]:
@@ -100,4 +100,6 @@ def _plain(value: Any) -> Any:
         return [_plain(each) for each in value]
     if isinstance(value, date | time):
         return value.isoformat()
+    if isinstance(value, float) and not isfinite(value):
+        return str(value)
     return value if value is None or isinstance(value, str | int | float | bool) else str(value)

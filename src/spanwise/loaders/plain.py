@@ -8,7 +8,7 @@ from typing import ClassVar
 from spanwise.documents import Document
 from spanwise.loaders.base import Raw
 from spanwise.loaders.front_matter import front_matter
-from spanwise.loaders.text import decode, media_type_of
+from spanwise.loaders.text import decode, media_type_of, own_encoding
 
 __all__ = ["TextLoader"]
 
@@ -33,4 +33,5 @@ class TextLoader:
         kind = media_type_of(raw.suffix) if raw.uri else ""
         marked = kind in ("", "text/markdown")
         meta = {"encoding": encoding, **(front_matter(text) if marked else {})}
-        return Document(text=text, uri=raw.uri, media_type=kind, meta=meta, encoding=encoding)
+        own = own_encoding(raw.data, encoding)
+        return Document(text=text, uri=raw.uri, media_type=kind, meta=meta, encoding=own)

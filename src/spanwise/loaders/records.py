@@ -306,5 +306,5 @@ def _document(
         media_type="application/json" if raw.suffix == ".json" else media_type_of(raw.suffix),
         parts=parts,
         meta={"encoding": encoding, **meta},
-        encoding=encoding,
+        encoding=own_encoding(raw.data, encoding),
     )

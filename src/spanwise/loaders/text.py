@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import codecs
+import sys
 
 from spanwise.errors import LoadError, OptionError, shown
 from spanwise.loaders.encodings import guess
 
-__all__ = ["decode", "media_type_of"]
+__all__ = ["decode", "media_type_of", "own_encoding"]
 
 # The marks that name an encoding, with Python's name for the one that reads the
 # mark too: `raw.decode(encoding)` is the text. UTF-32 LE begins like UTF-16 LE.
@@ -107,6 +108,17 @@ def decode(raw: bytes, name: str, encoding: str = "") -> tuple[str, str]:
             f"({fault.reason}), and no byte order mark says what it is; "
             "name its encoding (such as cp1252), or save it as UTF-8"
         ) from None
+
+
+def own_encoding(raw: bytes, encoding: str) -> str:
+    """The encoding that some bytes are in, as one without a mark where they have none."""
+    named = codecs.lookup(encoding).name
+    for mark, found, _ in _MARKS:
+        if named == found and raw.startswith(mark):
+            return encoding
+    order = "le" if sys.byteorder == "little" else "be"
+    bare = {"utf-8-sig": "utf-8", "utf-16": f"utf-16-{order}", "utf-32": f"utf-32-{order}"}
+    return bare.get(named, encoding)
 
 
 def _guessed(raw: bytes, name: str) -> tuple[str, str]:

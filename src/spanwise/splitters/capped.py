@@ -33,6 +33,11 @@ class CappedSplitter:
         return self.splitter.version
 
     @property
+    def chunk_size(self) -> int | None:
+        """The splitter's own size, where it has one."""
+        return getattr(self.splitter, "chunk_size", None)
+
+    @property
     def fingerprint(self) -> str:
         """The splitter's own fingerprint and the cap."""
         return f"{self.splitter.fingerprint} within {self.limit.fingerprint}"

@@ -9,7 +9,7 @@ from spanwise.chunks import Chunks
 from spanwise.cutting.caps import Capped, bind_capped
 from spanwise.cutting.levels import paragraph_level
 from spanwise.cutting.pack import reach
-from spanwise.cutting.sizers import Measure, bind, chars
+from spanwise.cutting.sizers import Measure, bind
 from spanwise.cutting.spans import end_at
 from spanwise.documents import Document
 from spanwise.splitters.base import Splitter, as_document, default_floor
@@ -79,7 +79,7 @@ def explain(source: Document | str, by: Splitter | None = None) -> list[Cut]:
     document = as_document(source)
     splitter = the_splitter(document, by)
     chunks = splitter.split(document)
-    sizer = getattr(splitter, "sizer", chars)
+    sizer = getattr(splitter, "sizer", chunks.sizer)
     measure = bind(sizer, document.text)
     limit = getattr(splitter, "chunk_size", getattr(splitter, "target_size", None))
     capped = bind_capped(sizer, chunks.limit, document.text)
