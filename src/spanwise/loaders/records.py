@@ -11,7 +11,7 @@ from spanwise.cutting.spans import first_ink
 from spanwise.documents import Document, Part
 from spanwise.loaders.base import Raw
 from spanwise.loaders.json_items import json_items, json_problem
-from spanwise.loaders.text import decode, media_type_of
+from spanwise.loaders.text import decode, media_type_of, own_encoding
 
 __all__ = [
     "SAMPLE",
