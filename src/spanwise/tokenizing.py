@@ -20,7 +20,7 @@ from spanwise.cutting.units import BlockCounter, Counter, UnitCounter, UnitMeasu
 from spanwise.errors import OptionError, TokenizerWarning, shown
 from spanwise.extras import require_extra
 
-__all__ = ["Tokens", "tokens"]
+__all__ = ["Tokens", "readable", "tokens"]
 
 # The encodings that come with a package (extra `bpe`), so that nothing is fetched.
 _ENCODINGS = ("cl100k_base", "o200k_base")
@@ -75,7 +75,7 @@ _JOINS_LINES = re.compile(rf"[\nĊ][^{_SPACES}\sĊ]").search
 
 _PLAIN = {"add_special_tokens": False}
 
-_SPACE_ALONE = re.compile(r"\['(?: |\\\\s)(?:\+|\{\d+,\d*\})?'\]").fullmatch
+_SPACE_ALONE = re.compile(r"(?: |\\s)(?:\+|\{\d+,\d*\})?").fullmatch
 _COMPATIBLE = frozenset(("NFKC", "NFKD", "Nmt", "Precompiled"))
 
 _SURROGATES = re.compile("[\ud800-\udfff]").search
@@ -212,7 +212,7 @@ def _hugging_face(tokenizer: Any, quiet: bool) -> Tokens:
     encode_batch = getattr(copy, "encode_batch_fast", copy.encode_batch)
 
     def count_all(texts: list[str]) -> list[int]:
-        texts = [*map(_replaced, texts)]
+        texts = [*map(readable, texts)]
         found = encode_batch(texts, **_PLAIN)
         counts = [len(each.ids) for each in found]
         if unknown_id is not None:
@@ -289,7 +289,7 @@ def _is_local(state: dict[str, Any], vocabulary: dict[str, int]) -> bool:
             return False
         # What is replaced may only be white space, else it could reach across one.
         pattern = part.get("pattern") or {}
-        if part["type"] == "Replace" and not _SPACE_ALONE(str([*pattern.values()][:1])):
+        if part["type"] == "Replace" and not _SPACE_ALONE(next(iter(pattern.values()), "")):
             return False
         # A space that a compatibility form makes is trimmed only where a unit stands alone.
         if part.get("strip_left") and kinds & _COMPATIBLE:
@@ -336,7 +336,7 @@ def _other(tokenizer: Any, count: Callable[[str], int]) -> Tokens:
     own = getattr(tokenizer, "fingerprint", None)
     return Tokens(
         tokenizer,
-        BlockCounter(_readable(count), lines=False),
+        BlockCounter(lambda text: count(readable(text)), lines=False),
         proved=False,
         name=name or type(tokenizer).__name__,
         fingerprint=own if isinstance(own, str) else f"tokens({kind} {name})",
@@ -369,13 +369,8 @@ def _adds_up_by_words(ids_of: IdsOf) -> bool:
     )
 
 
-def _readable(count: Callable[[str], int]) -> Callable[[str], int]:
-    """A count with U+FFFD for each lone surrogate, which no tokenizer reads."""
-    return lambda text: count(_replaced(text))
-
-
-def _replaced(text: str) -> str:
-    """The text with U+FFFD for each lone surrogate."""
+def readable(text: str) -> str:
+    """The text with U+FFFD for each lone surrogate, which tokenizers refuse."""
     if text.isascii() or not _SURROGATES(text):
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -24,9 +24,9 @@ from spanwise.embedders.http import HttpEmbedder
 from spanwise.embedders.onnx import OnnxEmbedder
 from spanwise.embedders.registry import FORMS, find_embedder
 from spanwise.embedders.sentence_transformers import SentenceTransformerEmbedder
-from spanwise.embedders.texts import readable
 from spanwise.embedders.wordllama import WordLlamaEmbedder, _files
 from spanwise.errors import CeilingWarning, EmbedderError, MissingExtraError, OptionError
+from spanwise.tokenizing import readable
 from spanwise.vectors import cosine
 
 BLANKS = ["", " ", "\r\n\t", "\ufeff", "\u3000\x1f\u2028"]

@@ -7,10 +7,20 @@ from dataclasses import dataclass
 from spanwise.cutting.sizers import Measure, Sizer, bind, chars, fits
 from spanwise.errors import OptionError, shown
 
-__all__ = ["Cap", "Capped", "bind_capped", "borrowed", "cap", "fit_all", "halfway", "name_of"]
+__all__ = [
+    "OVERLAP_SHARE",
+    "Cap",
+    "Capped",
+    "bind_capped",
+    "borrowed",
+    "cap",
+    "fit_all",
+    "halfway",
+    "name_of",
+]
 
 # At most this share of a cap is kept free for overlap.
-_OVERLAP_SHARE = 4
+OVERLAP_SHARE = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +90,7 @@ class Capped:
         self.cap = cap
         self.limit = limit
         self.most = limit.limit
-        self.spare = self.kept = min(spare, self.most // _OVERLAP_SHARE)
+        self.spare = self.kept = min(spare, self.most // OVERLAP_SHARE)
 
     def size(self, lo: int, hi: int) -> int:
         """The size of ``[lo, hi)``, in the unit of the inner measure."""

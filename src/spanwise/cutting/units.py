@@ -332,7 +332,7 @@ class UnitMeasure:
                 end - reached, lambda k: counter.opening(text[reached : reached + k]) <= room
             )
             return reached + step if self.holds(lo, reached + step, limit) else reached
-        places = [found.start() for found in self._counter.border.finditer(text, lo + 1, end)]
+        places = [found.start() for found in counter.border.finditer(text, lo + 1, end)]
         step = _furthest(len(places), lambda k: self.holds(lo, places[k - 1], limit))
         if step:
             return places[step - 1]

@@ -13,10 +13,10 @@ from spanwise.cutting.pack import reach, under_head
 from spanwise.cutting.sizers import Chars, Measure, fits
 from spanwise.cutting.spans import Spans, end_at, is_white, start_at, texts_below, trim
 
-__all__ = ["Aim", "Windows"]
+__all__ = ["BEFORE_WHITE", "Aim", "Windows"]
 
 # The levels whose cuts lie before white space.
-_BEFORE_WHITE = ("paragraph", "line", "word")
+BEFORE_WHITE = ("paragraph", "line", "word")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,10 +123,7 @@ class Windows:
             end = cut if "!" <= text[cut - 1] <= "~" else end_at(text, body, cut)
             start = body
             if overlap and window < body:
-                earliest = min(body, max(window, measure.back(before, end, size)))
-                start = reach(text, measure, self.paragraph, before, body, overlap, earliest)
-                if not exact and measure.size(start, end) > size:
-                    start = body
+                start = self._shown_from(window, before, body, end)
             add_start(start)
             add_body(body)
             add_end(end)
@@ -138,11 +135,23 @@ class Windows:
             else:
                 body = start_at(text, cut, hi)
             window = cut
-            if inside and opens in _BEFORE_WHITE:
+            if inside and opens in BEFORE_WHITE:
                 window = min(cut + 1, body)
             if overlap:
-                opened = window - overlap if exact else borrowed(measure, before, window, overlap)
-                window = max(opened, before + 1)
+                window = self._reopened(window, before)
+
+    def _shown_from(self, window: int, before: int, body: int, end: int) -> int:
+        """Where the piece with own part ``[body, end)`` is shown from: its overlap is inside."""
+        measure, size = self.measure, self.size
+        earliest = min(body, max(window, measure.back(before, end, size)))
+        start = reach(self.text, measure, self.paragraph, before, body, self.overlap, earliest)
+        return start if self.exact or measure.size(start, end) <= size else body
+
+    def _reopened(self, window: int, before: int) -> int:
+        """Where a window opens so that it holds the overlap; after ``before``, the last body."""
+        if self.exact:
+            return max(window - self.overlap, before + 1)
+        return max(borrowed(self.measure, before, window, self.overlap), before + 1)
 
     def _fall_back(
         self, window: int, body: int, low: int, limit: int, hi: int, keep: bool
@@ -177,7 +186,7 @@ class Windows:
         name, find = level.name, level.last
         if not self.aim.inside:
             return name, find, 0, 0
-        if name not in _BEFORE_WHITE:
+        if name not in BEFORE_WHITE:
             return name, find, 0, 1
         return name, find, 2 if name == "paragraph" else 1, 0
 

@@ -8,10 +8,14 @@ from typing import Protocol
 from spanwise.cutting.caps import Cap
 from spanwise.errors import OptionError, shown
 
-__all__ = ["Embedder", "Vectors", "ceiling_of"]
+__all__ = ["EVERYTHING", "Embedder", "Vectors", "ceiling_of"]
 
 # One row of numbers a text: lists, arrays or the rows of a numpy array.
 Vectors = Sequence[Sequence[float]]
+
+# Of an embedder that cuts nothing. A limit has to be a number, and this one stands for
+# "reads everything"; from the footprint reference.
+EVERYTHING = Cap(1_000_000)
 
 # What an embedder of which nothing is known is taken to read; from the footprint reference.
 _UNKNOWN = Cap(2000)

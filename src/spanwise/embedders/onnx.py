@@ -9,10 +9,10 @@ from typing import Any
 from spanwise.cutting.caps import Cap
 from spanwise.embedders.base import Vectors
 from spanwise.embedders.onnx_folder import OnnxFolder
-from spanwise.embedders.texts import checked_texts, inked, readable
+from spanwise.embedders.texts import checked_texts, inked
 from spanwise.errors import EmbedderError, OptionError, shown
 from spanwise.extras import require_extra
-from spanwise.tokenizing import tokens
+from spanwise.tokenizing import readable, tokens
 
 __all__ = ["OnnxEmbedder"]
 

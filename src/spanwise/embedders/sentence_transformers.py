@@ -10,20 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from spanwise.cutting.caps import Cap
-from spanwise.cutting.sizers import chars
-from spanwise.embedders.base import Vectors
-from spanwise.embedders.texts import checked_texts, inked, readable
+from spanwise.embedders.base import EVERYTHING, Vectors
+from spanwise.embedders.texts import checked_texts, inked
 from spanwise.errors import EmbedderError, OptionError, shown
 from spanwise.extras import require_extra
-from spanwise.tokenizing import tokens
+from spanwise.tokenizing import readable, tokens
 
 __all__ = ["SentenceTransformerEmbedder"]
 
 _EXTRA = "sentence-transformers"
 _WHAT = "a model of sentence-transformers"
-
-# A limit has to be a number, and this one stands for "reads everything" (static models).
-_EVERYTHING = Cap(1_000_000, chars)
 
 
 class SentenceTransformerEmbedder:
@@ -139,7 +135,7 @@ def _ceiling(model: Any) -> Cap | None:
     """What the model reads of one text, less its default prompt."""
     limit = model.max_seq_length
     if limit is not None and not isfinite(limit):
-        return _EVERYTHING
+        return EVERYTHING
     tokenizer = getattr(model.tokenizer, "backend_tokenizer", model.tokenizer)
     if limit is None or not hasattr(tokenizer, "encode_batch"):
         return None

@@ -1,4 +1,4 @@
-"""Texts on their way into an embedder: which are blank, and what a tokenizer can read."""
+"""Texts on their way into an embedder: checked, and which of them are blank."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from collections.abc import Iterable, Sequence
 
 from spanwise.errors import OptionError, shown
 
-__all__ = ["checked_texts", "inked", "readable"]
+__all__ = ["checked_texts", "inked"]
 
 _INK = re.compile(r"[^\s\ufeff]").search
-_SURROGATES = re.compile("[\ud800-\udfff]").search
 
 
 def checked_texts(texts: Sequence[str]) -> list[str]:
@@ -29,10 +28,3 @@ def inked(texts: Sequence[str]) -> list[int]:
     [0, 3]
     """
     return [i for i, text in enumerate(texts) if _INK(text)]
-
-
-def readable(text: str) -> str:
-    """The text with U+FFFD for each lone surrogate, which tokenizers refuse."""
-    if _SURROGATES(text) is None:
-        return text
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

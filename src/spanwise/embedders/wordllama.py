@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from spanwise.cutting.caps import Cap
-from spanwise.cutting.sizers import chars
-from spanwise.embedders.base import Vectors
-from spanwise.embedders.texts import checked_texts, inked, readable
+from spanwise.embedders.base import EVERYTHING, Vectors
+from spanwise.embedders.texts import checked_texts, inked
 from spanwise.errors import EmbedderError, MissingExtraError, OptionError, shown
 from spanwise.extras import require_extra
+from spanwise.tokenizing import readable
 
 __all__ = ["WordLlamaEmbedder"]
 
@@ -22,10 +22,6 @@ __all__ = ["WordLlamaEmbedder"]
 _MODEL = "l2_supercat"
 _STORED = 256
 _DIMENSIONS = (64, 128, 256)
-
-# The vector is the mean over all tokens of a text: nothing is ever cut. A limit has to be a
-# number, and this one stands for "reads everything".
-_EVERYTHING = Cap(1_000_000, chars)
 
 _WHAT = "the embedder wordllama"
 
@@ -78,7 +74,7 @@ class WordLlamaEmbedder:
     @property
     def ceiling(self) -> Cap:
         """A million characters, which stands for everything: nothing of a text is cut."""
-        return _EVERYTHING
+        return EVERYTHING
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One row of a numpy table a text, in order; a blank text is a row of zeros."""

@@ -14,6 +14,7 @@ from spanwise.loaders.builder import Builder
 from spanwise.loaders.office import (
     MOST_COLUMNS,
     attribute,
+    inside,
     main_part,
     numeral,
     office_meta,
@@ -40,6 +41,8 @@ _SKIPPED = frozenset(
     )
 )
 _BLOCKS = frozenset(("w:p", "w:tbl"))
+# What holds no rows or cells of the table it stands in.
+_UNWRAPPED = _SKIPPED | _BLOCKS
 _SIGNS = {
     "w:tab": "\t",
     "w:ptab": "\t",
@@ -130,7 +133,7 @@ class _Reader:
 
     def blocks(self, parent: Element) -> None:
         """Write the paragraphs and tables in an element, and the text boxes below each."""
-        for block in _blocks_in(parent):
+        for block in inside(parent, _BLOCKS, _SKIPPED):
             if block.tag == "w:p":
                 self._paragraph(block)
             else:
@@ -197,12 +200,14 @@ class _Reader:
     def _table(self, table: Element) -> None:
         rows = [
             list(self._cells(row))
-            for row in _children(table, "w:tr")
+            for row in inside(table, ("w:tr",), _UNWRAPPED)
             if under(row, "w:trPr", "w:del") is None
         ]
         alone = len(rows) == 1 and len(rows[0]) == 1
         tops = [top for row in rows for cell in row for top in cell]
-        if alone or any(block.tag == "w:tbl" for top in tops for block in _blocks_in(top)):
+        if alone or any(
+            block.tag == "w:tbl" for top in tops for block in inside(top, _BLOCKS, _SKIPPED)
+        ):
             # A frame or a layout: its cells hold whole blocks.
             for top in tops:
                 self.blocks(top)
@@ -216,7 +221,7 @@ class _Reader:
         )
         for _ in range(before):
             yield []
-        for cell in _children(row, "w:tc"):
+        for cell in inside(row, ("w:tc",), _UNWRAPPED):
             settings = under(cell, "w:tcPr")
             merged = under(settings, "w:vMerge") if settings is not None else None
             goes_on = merged is not None and attribute(merged, "val", "continue") == "continue"
@@ -227,7 +232,9 @@ class _Reader:
                     yield []
 
     def _cell_text(self, cell: list[Element]) -> str:
-        return "\n".join(self._text(block) for top in cell for block in _blocks_in(top))
+        return "\n".join(
+            self._text(block) for top in cell for block in inside(top, _BLOCKS, _SKIPPED)
+        )
 
     def _text(self, paragraph: Element) -> str:
         """The text of a paragraph; its text boxes are put aside."""
@@ -315,24 +322,6 @@ def _levels_of(abstract: Element) -> dict[int, tuple[str, str, int]]:
         )
         for level in abstract.iter("w:lvl")
     }
-
-
-def _blocks_in(parent: Element) -> Iterator[Element]:
-    """The paragraphs and tables of an element, through what only wraps them."""
-    for child in parent:
-        if child.tag in _BLOCKS:
-            yield child
-        elif child.tag not in _SKIPPED:
-            yield from _blocks_in(child)
-
-
-def _children(parent: Element, tag: str) -> Iterator[Element]:
-    """The rows or cells of an element, through what only wraps them."""
-    for child in parent:
-        if child.tag == tag:
-            yield child
-        elif child.tag not in _SKIPPED and child.tag not in _BLOCKS:
-            yield from _children(child, tag)
 
 
 def _outline(settings: Element | None) -> int:

@@ -68,7 +68,7 @@ def load(
 def load_raw(raw: Raw, loaders: Sequence[Loader] = (), *, isolate: bool = False) -> Document:
     """The document in bytes of which the name is known: see `load`."""
     loader = next(each for each in (*loaders, *_registry().LOADERS) if each.claims(raw))
-    if isolate and type(loader).__name__ not in _registry().PLAIN:
+    if isolate and not isinstance(loader, _registry().PLAIN):
         document: Document = _registry().isolated(
             loader.load, raw, seconds=_SECONDS, megabytes=_MEGABYTES
         )

@@ -14,6 +14,7 @@ from spanwise.loaders.base import Raw
 from spanwise.loaders.builder import Builder
 from spanwise.loaders.office import (
     attribute,
+    inside,
     named_meta,
     numeral,
     read_main,
@@ -115,7 +116,7 @@ class _Reader:
 
     def blocks(self, parent: Element) -> None:
         """Write the blocks in an element, and the text boxes below each."""
-        for block in _blocks_in(parent):
+        for block in inside(parent, _BLOCKS, _SKIPPED):
             if block.tag == "text:list":
                 self._list(block, None, 0)
             elif block.tag == "table:table":
@@ -170,7 +171,7 @@ class _Reader:
     def _entry(self, entry: Element, state: _List, depth: int) -> None:
         """Write an item: its first paragraph with a mark, the others below it."""
         label = None
-        for block in _blocks_in(entry):
+        for block in inside(entry, _BLOCKS, _SKIPPED):
             if block.tag == "text:list":
                 self._list(block, state, depth + 1)
             elif block.tag == "table:table":
@@ -215,7 +216,7 @@ class _Reader:
         cells = [list(_cells(row)) for row in rows]
         tops = [cell for row in cells for cell in row if cell is not None]
         if len(tops) == 1 or any(
-            block.tag == "table:table" for cell in tops for block in _blocks_in(cell)
+            block.tag == "table:table" for cell in tops for block in inside(cell, _BLOCKS, _SKIPPED)
         ):
             # A frame or a layout: its cells hold whole blocks.
             for cell in tops:
@@ -261,18 +262,9 @@ class _Reader:
                 pieces.append(_WHITE.sub(" ", element.tail))
 
 
-def _blocks_in(parent: Element) -> Iterator[Element]:
-    """The blocks of an element, through what only wraps them."""
-    for child in parent:
-        if child.tag in _BLOCKS:
-            yield child
-        elif child.tag not in _SKIPPED:
-            yield from _blocks_in(child)
-
-
 def _paragraphs(parent: Element) -> Iterator[Element]:
     """The paragraphs of an element, through lists too."""
-    for block in _blocks_in(parent):
+    for block in inside(parent, _BLOCKS, _SKIPPED):
         if block.tag in ("text:p", "text:h"):
             yield block
         else:

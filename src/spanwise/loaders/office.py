@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Iterator
 from types import MappingProxyType
 from xml.etree.ElementTree import Element
 
@@ -14,6 +14,7 @@ from spanwise.loaders.archives import Archive, parse_xml, read_member
 __all__ = [
     "MOST_COLUMNS",
     "attribute",
+    "inside",
     "main_part",
     "named_meta",
     "numeral",
@@ -74,6 +75,15 @@ def read_main(archive: Archive, path: str, tag: str) -> Element:
             "suffix do; check the suffix"
         )
     return root
+
+
+def inside(parent: Element, wanted: Container[str], skipped: Container[str]) -> Iterator[Element]:
+    """The wanted elements of one, through what only wraps them, not into what is skipped."""
+    for child in parent:
+        if child.tag in wanted:
+            yield child
+        elif child.tag not in skipped:
+            yield from inside(child, wanted, skipped)
 
 
 def _short(tag: str) -> str:

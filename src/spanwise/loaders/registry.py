@@ -49,9 +49,7 @@ LOADERS: tuple[Loader, ...] = (
 SUFFIXES = tuple(sorted({suffix for loader in LOADERS for suffix in loader.suffixes}))
 
 # Those that read the file's own text and cannot be made to do much more.
-PLAIN = frozenset(
-    [
-        *("CsvLoader", "JsonLinesLoader", "JsonLoader", "LogLoader", "SubRipLoader"),
-        *("TextLoader", "TranscriptLoader", "WebVttLoader"),
-    ]
+PLAIN = (
+    *(CsvLoader, JsonLinesLoader, JsonLoader, LogLoader, SubRipLoader),
+    *(TextLoader, TranscriptLoader, WebVttLoader),
 )

@@ -29,6 +29,7 @@ from spanwise.embedders.base import ceiling_of
 from spanwise.errors import OptionError, SizeError, shown
 
 __all__ = [
+    "ANY_SIZE",
     "Sized",
     "Splitter",
     "Strategy",
@@ -46,7 +47,7 @@ __all__ = [
 Own = TypeVar("Own", bound="Strategy")
 
 # A size that does not bind.
-_ANY = 1 << 62
+ANY_SIZE = 1 << 62
 
 # The default floor: 250, or a quarter of the size; from the footprint reference.
 _FLOOR = 250
@@ -337,7 +338,7 @@ def show(packer: Packer, overlap: int, front: int = 0, largest: int | None = Non
     text, measure, capped = packer.text, packer.measure, packer.capped
     if capped is not None:
         capped.kept = 0
-    most = largest if largest is not None else None if capped is None else _ANY
+    most = largest if largest is not None else None if capped is None else ANY_SIZE
     paragraph = paragraph_level(text)
     starts = bodies[:1]
     for before, body, end in zip(bodies, bodies[1:], ends[1:], strict=False):

@@ -11,12 +11,10 @@ from spanwise.cutting.spans import Spans, end_at, start_at
 from spanwise.cutting.windows import Aim, Windows
 from spanwise.documents import Document
 from spanwise.splitters.atoms import atoms_of, refine_atom
-from spanwise.splitters.base import Sized, below_line
+from spanwise.splitters.base import ANY_SIZE, Sized, below_line
 from spanwise.splitters.text import cap_spans
 
 __all__ = ["ENGINE_USUAL", "ByLayout", "by_layout"]
-
-_ANY = 1 << 62  # a size that does not bind
 
 # Default overlap and size of the engine strategies; from the agentos reference.
 ENGINE_USUAL = (64, 512)
@@ -61,7 +59,7 @@ class ByLayout(Sized):
             windows.cut(0, structure.front, boundary, out)
             boundary = "block"
         # An atom that is over the cap is filled up to it.
-        packer = Packer(text, measure, size if self.limit is None else _ANY)
+        packer = Packer(text, measure, size if self.limit is None else ANY_SIZE)
         heading = 0
         for atom in atoms_of(text, structure):
             # Headings right above an atom belong to it.

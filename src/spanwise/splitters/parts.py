@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from spanwise.cutting.caps import Cap, Capped
-from spanwise.cutting.sizers import Sizer, chars, fits
+from spanwise.cutting.sizers import Sizer, chars
 from spanwise.cutting.spans import Spans, trim
 from spanwise.documents import Document
 from spanwise.errors import OptionError, shown
 from spanwise.splitters.base import Sized
-from spanwise.splitters.text import cap_spans, pack_whole
+from spanwise.splitters.text import cap_spans, carried, pack_whole
 
 __all__ = ["ByPart", "by_part"]
 
@@ -60,14 +61,7 @@ class ByPart(Sized):
             kept = measure.cap.size(*header) + _JOINER
             measure.leave(kept if kept <= measure.most // 2 else 0)
         ranges = self._ranges(document)
-
-        def carry(first: int, following: int) -> int:
-            """Whole parts from the end of a chunk, while they fit the budget."""
-            body, carried = ranges[following][0], following
-            while carried - 1 > first and fits(measure, ranges[carried - 1][0], body, overlap):
-                carried -= 1
-            return carried
-
+        carry = partial(carried, measure, ranges, overlap)
         out = pack_whole(measure, ranges, self.chunk_size, carry, self.kind)
         return cap_spans(text, measure, out)
 

@@ -9,7 +9,7 @@ from spanwise.chunks import Chunks
 from spanwise.cutting.caps import Capped, bind_capped
 from spanwise.cutting.levels import paragraph_level
 from spanwise.cutting.pack import reach
-from spanwise.cutting.sizers import Measure, bind
+from spanwise.cutting.sizers import Measure
 from spanwise.cutting.spans import end_at
 from spanwise.documents import Document
 from spanwise.splitters.base import Splitter, as_document, default_floor
@@ -80,9 +80,9 @@ def explain(source: Document | str, by: Splitter | None = None) -> list[Cut]:
     splitter = the_splitter(document, by)
     chunks = splitter.split(document)
     sizer = getattr(splitter, "sizer", chunks.sizer)
-    measure = bind(sizer, document.text)
-    limit = getattr(splitter, "chunk_size", getattr(splitter, "target_size", None))
     capped = bind_capped(sizer, chunks.limit, document.text)
+    measure = capped.inner if isinstance(capped, Capped) else capped
+    limit = getattr(splitter, "chunk_size", getattr(splitter, "target_size", None))
     cuts: list[Cut] = []
     for i, boundary in enumerate(chunks.boundaries):
         start, body, end = chunks.starts[i], chunks.bodies[i], chunks.ends[i]
@@ -162,8 +162,6 @@ def _atom_at(document: Document, place: int) -> tuple[int, int] | None:
     i = bisect_right(found.atom_starts, place) - 1
     if i < 0 or found.atom_kinds[i] == "html":
         return None
-    start, end = (
-        found.atom_starts[i],
-        end_at(document.text, found.atom_starts[i], found.atom_ends[i]),
-    )
+    start = found.atom_starts[i]
+    end = end_at(document.text, start, found.atom_ends[i])
     return (start, end) if start < place < end else None

@@ -6,15 +6,14 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Protocol
 
-from spanwise.cutting.caps import Capped, borrowed, halfway
+from spanwise.cutting.caps import Capped, halfway
 from spanwise.cutting.clusters import is_border
 from spanwise.cutting.levels import SENTENCE_INSIDE, WORD, line_level, paragraph_level
-from spanwise.cutting.pack import reach
 from spanwise.cutting.sizers import Measure, fits
 from spanwise.cutting.spans import Spans, end_at, first_ink, start_at, trim
-from spanwise.cutting.windows import Aim, Windows
+from spanwise.cutting.windows import BEFORE_WHITE, Aim, Windows
 from spanwise.splitters.parts import ByPart
-from spanwise.splitters.text import ByRecord, ByText, cap_spans
+from spanwise.splitters.text import ByRecord, ByText, cap_spans, carried
 
 __all__ = ["PartSteps", "RecordSteps", "Step", "Steps", "WindowSteps"]
 
@@ -24,9 +23,6 @@ Step = tuple[int, int, int, str]
 # Whether a place is a cut depends on what stands beside it: 40 characters and a few notes to
 # each side for a sentence, the white space up to the next ink for a blank line.
 _BESIDE = 256
-
-# The levels whose cuts lie before white space, as for `Windows`.
-_BEFORE_WHITE = ("paragraph", "line", "word")
 
 
 class Steps(Protocol):
@@ -155,18 +151,13 @@ class _Window(Windows):
         end = end_at(text, body, cut)
         start = body
         if self.overlap and window < body:
-            earliest = min(body, max(window, measure.back(before, end, size)))
-            start = reach(text, measure, self.paragraph, before, body, self.overlap, earliest)
-            if not exact and measure.size(start, end) > size:
-                start = body
+            start = self._shown_from(window, before, body, end)
         following = start_at(text, cut, hi)
         if not final and following >= sure:
             return None
-        window = min(cut + 1, following) if opens in _BEFORE_WHITE else cut
+        window = min(cut + 1, following) if opens in BEFORE_WHITE else cut
         if self.overlap:
-            back = window - self.overlap
-            opened = back if exact else borrowed(measure, body, window, self.overlap)
-            window = max(opened, body + 1)
+            window = self._reopened(window, body)
         return start, end, following, window, opens
 
 
@@ -225,10 +216,7 @@ class RecordSteps(_Capping):
             step = start, body, end, self._boundary
             self._boundary = self._opens
             if following < len(records):
-                own, carried = records[following][0], following
-                while carried - 1 > first and fits(measure, records[carried - 1][0], own, overlap):
-                    carried -= 1
-                first = carried
+                first = carried(measure, records, overlap, first, following)
             self._first, self._new = first, following
             yield from self.within(text, measure, step)
 

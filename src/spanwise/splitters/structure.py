@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from spanwise.cutting.caps import Cap
+from spanwise.cutting.caps import OVERLAP_SHARE, Cap
 from spanwise.cutting.levels import CLUSTER, SENTENCE, WORD, Level, line_level, paragraph_level
 from spanwise.cutting.markdown import Structure
 from spanwise.cutting.pack import Packer
@@ -103,7 +103,7 @@ class SemanticChunker(Strategy):
         overlap = default_overlap(self.overlap, self.target_size, _USUAL)
         # Overlap comes on top, also within what a chunk may hold; of a cap in another unit the
         # measure leaves it free.
-        target = min(self.target_size, largest - min(overlap, largest // 4))
+        target = min(self.target_size, largest - min(overlap, largest // OVERLAP_SHARE))
         floor = min(_MIN, target * _MIN // _USUAL[1]) if self.min_size is None else self.min_size
         measure = self.measure(text, 0 if isinstance(self.max_size, int) else overlap)
         packer = Packer(text, measure, target)

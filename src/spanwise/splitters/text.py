@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from spanwise.chunks import Chunks
@@ -18,7 +19,7 @@ from spanwise.documents import Document
 from spanwise.errors import OptionError, shown
 from spanwise.splitters.base import Sized, below_line, cap_pieces
 
-__all__ = ["ByRecord", "ByText", "by_record", "by_text", "chunk_text"]
+__all__ = ["ByRecord", "ByText", "by_record", "by_text", "carried", "chunk_text"]
 
 # Default overlap and size; from the agora reference.
 _USUAL = (100, 800)
@@ -111,16 +112,23 @@ class ByRecord(Sized):
         measure = self.measure(text)
         overlap, size = self.borrowed, self.chunk_size
         records = record_spans(text, self.separator)
-
-        def carry(first: int, following: int) -> int:
-            """Whole records from the end of a chunk, while they fit the budget."""
-            body, carried = records[following][0], following
-            while carried - 1 > first and fits(measure, records[carried - 1][0], body, overlap):
-                carried -= 1
-            return carried
-
+        carry = partial(carried, measure, records, overlap)
         out = pack_whole(measure, records, size, carry, "record")
         return cap_spans(text, measure, out)
+
+
+def carried(
+    measure: Measure,
+    ranges: Sequence[tuple[int, int]],
+    overlap: int,
+    first: int,
+    following: int,
+) -> int:
+    """The first of the ranges before ``following`` that fit a budget; none up to ``first``."""
+    body = ranges[following][0]
+    while following - 1 > first and fits(measure, ranges[following - 1][0], body, overlap):
+        following -= 1
+    return following
 
 
 def pack_whole(
