@@ -25,6 +25,7 @@ from spanwise.errors import (
     SpanwiseError,
     SpanwiseWarning,
     SplitterError,
+    StoreError,
     TokenizerWarning,
 )
 from spanwise.lexical import WordSpan, lexical_spans, lexical_tokens
@@ -81,6 +82,7 @@ __all__ = [
     "SpanwiseWarning",
     "Splitter",
     "SplitterError",
+    "StoreError",
     "TokenizerWarning",
     "Turn",
     "TurnSpan",

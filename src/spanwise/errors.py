@@ -5,6 +5,7 @@ SpanwiseError
 ├── SizeError (ValueError)        a single code point larger than max_size
 ├── SplitterError (ValueError)    spans that break SLICE or ORDER, refused by name
 ├── LoadError (OSError)           a source that cannot be read as text
+├── StoreError (RuntimeError)      an index that cannot be opened, read or written
 ├── EmbedderError (RuntimeError)  an embedder that failed or answered no vectors
 └── MissingExtraError (ImportError)  an optional dependency that is not installed
 
@@ -27,6 +28,7 @@ __all__ = [
     "SpanwiseError",
     "SpanwiseWarning",
     "SplitterError",
+    "StoreError",
     "TokenizerWarning",
     "shown",
 ]
@@ -54,6 +56,10 @@ class LoadError(SpanwiseError, OSError):
 
 class EmbedderError(SpanwiseError, RuntimeError):
     """An embedder that cannot be reached, failed or answered something else than vectors."""
+
+
+class StoreError(SpanwiseError, RuntimeError):
+    """An index that cannot be opened, read or written, or was made in another way."""
 
 
 class MissingExtraError(SpanwiseError, ImportError):

@@ -13,15 +13,23 @@ from itertools import groupby
 from typing import Literal, NamedTuple
 
 __all__ = [
+    "GAP",
+    "QUOTED",
     "SPACELESS",
+    "Fold",
     "Match",
     "Prefixes",
+    "Term",
     "WordSpan",
     "find_matches",
+    "folder",
     "iter_spans",
+    "iter_units",
     "lexical_spans",
     "lexical_tokens",
+    "loosened",
     "normal_case",
+    "query_terms",
 ]
 
 # Scripts written without spaces between words: Thai, Lao, Myanmar, Khmer, Tai, Javanese, kana,
@@ -38,17 +46,17 @@ _JOINED = "\u0e33\u0eb3\uff9e\uff9f"
 _NO_MARKS = "\0-\u02ff\u2000-\u20cf\u2100-\u2ceb\u2e00-\u3029\uff00-\uff0f\uff1a-\uff20"
 
 _ASCII_WORD = re.compile("[0-9A-Za-z]+")
-_QUOTED = re.compile('["“”„«»]([^"“”„«»]*)["“”„«»]')
+QUOTED = re.compile('["“”„«»]([^"“”„«»]*)["“”„«»]')
 # So many marks in a row (and other signs: a wider class is a faster one) that `normalize`, which
 # sorts them in quadratic time, needs help.
 _MANY_MARKS = re.compile(rf"[{_JOINED}\W]{{32,}}")
 _APOSTROPHES = ("'", "’")
-_GAP = ""  # stands between two units that do not touch
+GAP = ""  # stands between two units that do not touch
 
 _Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
-_Term = tuple[str, ...]  # units, with `_GAP` where they need not touch
-_Terms = dict[tuple[_Term, bool], int]  # each term, and whether it was quoted, to its number
-_Fold = Callable[[str], str]
+Term = tuple[str, ...]  # units, with `GAP` where they need not touch
+_Terms = dict[tuple[Term, bool], int]  # each term, and whether it was quoted, to its number
+Fold = Callable[[str], str]
 
 
 class WordSpan(NamedTuple):
@@ -186,7 +194,7 @@ class _Sequences:
 
     __slots__ = ("_back", "_next", "found")
 
-    def __init__(self, sequences: Iterable[tuple[_Term, int]]) -> None:
+    def __init__(self, sequences: Iterable[tuple[Term, int]]) -> None:
         self._next: list[dict[str, int]] = [{}]
         # For each state, the units and the number of the longest sequence that ends there.
         self.found: list[tuple[int, int] | None] = [None]
@@ -197,7 +205,7 @@ class _Sequences:
                 if state == len(self._next):
                     self._next.append({})
                     self.found.append(None)
-            self.found[state] = (sum(symbol != _GAP for symbol in sequence), number)
+            self.found[state] = (sum(symbol != GAP for symbol in sequence), number)
         self._back = [0] * len(self._next)
         states = [0]
         for state in states:  # grows: breadth first
@@ -217,7 +225,7 @@ class _Sequences:
         return self._next[state].get(symbol, 0)
 
 
-def _units(text: str) -> Iterator[tuple[str, int, int]]:
+def iter_units(text: str) -> Iterator[tuple[str, int, int]]:
     """The words of a text; in scripts without spaces, its letters with their marks."""
     if text.isascii() or not _spaceless().search(text):
         for word in _places(text):
@@ -238,7 +246,9 @@ def _may_be_dropped(mark: str) -> bool:
 
 
 @cache
-def _folder(fold_accents: bool) -> _Fold:
+def folder(fold_accents: bool) -> Fold:
+    """What takes the case of a word away, and its accents too."""
+
     def fold(unit: str) -> str:
         if unit.isascii():
             return unit.lower()
@@ -251,17 +261,17 @@ def _folder(fold_accents: bool) -> _Fold:
     return fold
 
 
-def _terms(query: str, fold: _Fold) -> _Terms:
+def query_terms(query: str, fold: Fold) -> _Terms:
     """The terms of a query, numbered: its words and quoted phrases, and whether quoted."""
     numbers: _Terms = {}
-    for i, piece in enumerate(_QUOTED.split(query)):
+    for i, piece in enumerate(QUOTED.split(query)):
         quoted = i % 2 == 1
         term: list[str] = []
         end = 0
-        for unit, start, stop in _units(piece):
+        for unit, start, stop in iter_units(piece):
             if term and start > end:
                 if quoted or piece[end:start] in _APOSTROPHES:
-                    term.append(_GAP)
+                    term.append(GAP)
                 else:
                     numbers.setdefault((tuple(term), False), len(numbers))
                     term = []
@@ -272,36 +282,42 @@ def _terms(query: str, fold: _Fold) -> _Terms:
     return numbers
 
 
-def _scan(text: str, terms: _Terms, fold: _Fold) -> list[Match]:
+def _scan(text: str, terms: _Terms, fold: Fold, stem: Fold) -> list[Match]:
     """Every match of every term; of those that end together only the longest."""
     exact: dict[str, int] = {}
+    stems: dict[str, int] = {}
     open_ended: list[tuple[str, int]] = []
-    sequences: list[tuple[_Term, int]] = []
+    sequences: list[tuple[Term, int]] = []
     for (term, quoted), number in terms.items():
         if len(term) > 1:
             if len(term) <= 2 * len(text):
-                sequences.append((term, number))
-        elif quoted or _spaceless().match(term[0]) or (len(term[0]) == 1 and term[0].isascii()):
+                sequences.append((tuple(map(stem, term)), number))
+            continue
+        stems.setdefault(stem(term[0]), number)
+        if quoted or _spaceless().match(term[0]) or (len(term[0]) == 1 and term[0].isascii()):
             exact[term[0]] = number
         else:
             open_ended.append((term[0], number))
     prefixes, automaton = Prefixes(open_ended), _Sequences(sequences)
 
+    # Each distinct unit once: its stem, and the number of the term that it matches alone.
     known: dict[str, tuple[str, int | None]] = {}
     matches: list[Match] = []
     starts: list[int] = []
     state = last = 0
-    for unit, start, end in _units(text):
+    for unit, start, end in iter_units(text):
         if unit not in known:
             folded = fold(unit)
+            base = stem(folded)
             alone = exact.get(folded)
-            known[unit] = folded, prefixes.find(folded) if alone is None else alone
+            alone = prefixes.find(folded) if alone is None else alone
+            known[unit] = base, stems.get(base) if alone is None else alone
         symbol, alone = known[unit]
         if alone is not None:
             matches.append(Match(start, end, alone))
         if automaton:
             if start > last:
-                state = automaton.step(state, _GAP)
+                state = automaton.step(state, GAP)
             state = automaton.step(state, symbol)
             starts.append(start)
             last = end
@@ -311,15 +327,15 @@ def _scan(text: str, terms: _Terms, fold: _Fold) -> list[Match]:
     return matches
 
 
-def _loosened(missing: Iterable[_Term], terms: _Terms) -> _Terms:
+def loosened(missing: Iterable[Term], terms: _Terms) -> _Terms:
     """The words of unmatched terms, and the pairs of letters of their runs without spaces."""
-    parts: list[_Term] = []
+    parts: list[Term] = []
     for term in missing:
         tight = [_spaceless().match(unit) is not None for unit in term]
         for i, unit in enumerate(term):
             if tight[i] and i and tight[i - 1]:
                 parts.append((term[i - 1], unit))
-            elif not tight[i] and unit != _GAP:
+            elif not tight[i] and unit != GAP:
                 parts.append((unit,))
     new = dict.fromkeys((part, False) for part in parts if (part, False) not in terms)
     return {part: number for number, part in enumerate(new, len(terms))}
@@ -336,7 +352,9 @@ def _disjoint(matches: list[Match], join: int) -> list[Match]:
     return kept
 
 
-def find_matches(text: str, query: str, *, fold_accents: bool = False) -> list[Match]:
+def find_matches(
+    text: str, query: str, *, fold_accents: bool = False, stem: Fold = str
+) -> list[Match]:
     """Where the words and phrases of a query stand in a text, in order and disjoint.
 
     - A word matches every word that begins with it, and the match is the whole word. A single
@@ -346,22 +364,23 @@ def find_matches(text: str, query: str, *, fold_accents: bool = False) -> list[M
     - A quoted phrase matches whole words with white space or punctuation between them. A word with
       an apostrophe is such a phrase, and where it is found nowhere, its parts are looked for.
 
-    Words are compared in NFKC and without case; with `fold_accents` without accents too. Any
-    string is a legal query. Cost: linear in the text and in the query.
+    Words are compared in NFKC and without case; with `fold_accents` without accents too. With
+    `stem`, words of one stem match too, also in phrases. Any string is a legal query. Cost:
+    linear in the text and in the query.
 
     >>> [tuple(match) for match in find_matches("Refunds in 大東京都", "refund 東京")]
     [(0, 7, 0), (12, 14, 1)]
     """
-    fold = _folder(fold_accents)
-    terms = _terms(query, fold)
-    matches = _scan(text, terms, fold)
+    fold = folder(fold_accents)
+    terms = query_terms(query, fold)
+    matches = _scan(text, terms, fold, stem)
     found = {match.term for match in matches}
     missing = [
         term
         for (term, quoted), number in terms.items()
         if number not in found and not quoted and len(term) > 1
     ]
-    loose = _loosened(missing, terms)
+    loose = loosened(missing, terms)
     if not loose:
         return _disjoint(matches, join=0)
-    return _disjoint(matches + _scan(text, loose, fold), join=max(map(len, missing)))
+    return _disjoint(matches + _scan(text, loose, fold, stem), join=max(map(len, missing)))

@@ -13,7 +13,15 @@ from functools import cache
 from spanwise.cutting.clusters import border_after, border_before, is_border
 from spanwise.cutting.spans import first_ink, is_white, trim
 from spanwise.errors import OptionError, shown
-from spanwise.lexical import SPACELESS, Match, Prefixes, find_matches, iter_spans, normal_case
+from spanwise.lexical import (
+    SPACELESS,
+    Fold,
+    Match,
+    Prefixes,
+    find_matches,
+    iter_spans,
+    normal_case,
+)
 
 __all__ = ["Highlight", "Mark", "Snippet", "highlight", "snippet_around"]
 
@@ -162,7 +170,13 @@ def snippet_around(
 
 
 def highlight(
-    text: str, query: str, *, width: int = 200, origin: int = 0, fold_accents: bool = False
+    text: str,
+    query: str,
+    *,
+    width: int = 200,
+    origin: int = 0,
+    fold_accents: bool = False,
+    stem: Fold = str,
 ) -> Highlight:
     """The part of a text that answers a query best, with every matched word in it marked.
 
@@ -174,6 +188,7 @@ def highlight(
     - `origin`: where the text begins in its document, such as `chunk.start`. It is added to
       every document position.
     - `fold_accents`: also match words that differ in their accents.
+    - `stem`: also match words that this makes equal, such as `spanwise.stemming.stem`.
 
     Edges stand beside white space where it is within 40 code points, else at a word's edge, else
     inside a word, and never inside a cluster. A cut never leaves closing punctuation or white
@@ -187,7 +202,7 @@ def highlight(
     _require_at_least(1, "width", width, "200 is a usual length")
     _require_at_least(0, "origin", origin, "0 is the start of the document")
     lo, hi = trim(text, 0, len(text))
-    matches = find_matches(text, query, fold_accents=fold_accents)
+    matches = find_matches(text, query, fold_accents=fold_accents, stem=stem)
     if matches:
         ranges = _best(text, matches, width)
         core_start, core_end = ranges[0][0], ranges[-1][1]

@@ -32,6 +32,11 @@ ARROWS = {
     "embedders": {"cutting", "extras", "tokenizing", "vectors"},
     "loaders": {"documents", "cutting", "extras"},
     "streams": {"cutting", "documents", "chunks", "splitters", "loaders"},
+    "stemming": set(),
+    "index": {
+        *("cutting", "documents", "chunks", "lexical", "snippets", "stemming", "extras"),
+        *("embedders", "splitters", "loaders"),
+    },
     "cli": {"*"},
     "__init__": {"*"},
 }
@@ -39,7 +44,7 @@ ARROWS = {
 # Parts that run where only the standard library is, such as in a browser.
 PURE = {
     *("errors", "cutting", "documents", "chunks", "lexical", "snippets", "splitters"),
-    *("vectors", "extras", "tokenizing"),
+    *("vectors", "extras", "tokenizing", "stemming"),
 }
 
 

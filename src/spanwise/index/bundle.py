@@ -1,0 +1,178 @@
+"""Bundles: an index, or a namespace of one, as one file of JSON lines, and back.
+
+The first line says what it is and how it was made; each further one is a document with its
+passages, and their vectors as half-precision numbers in Base64.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from base64 import b64decode, b64encode
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from spanwise.chunks import join_context
+from spanwise.errors import OptionError, StoreError
+from spanwise.extras import require_extra
+from spanwise.index.layout import document_of, pack_layout
+from spanwise.index.making import Making
+from spanwise.index.matrix import half
+from spanwise.index.rows import ChunkRow, DocumentRow, Scope, digest_of, plain
+from spanwise.index.store import Store
+
+__all__ = ["read_bundle", "write_bundle"]
+
+_FORMAT, _VERSION = "spanwise bundle", 1
+
+
+def write_bundle(store: Store, making: Making, path: Path, namespace: str) -> int:
+    """Write the documents of a namespace; the file is there whole or not at all."""
+    beside = path.with_name(path.name + ".part")
+    count = 0
+    try:
+        with store.reading(), beside.open("w", encoding="ascii", newline="\n") as file:
+            stored = store.documents(Scope(namespace))
+            if not stored:
+                raise StoreError(
+                    f"{store.name}: the namespace {namespace!r} holds no documents to export"
+                )
+            header = {"format": _FORMAT, "version": _VERSION, **making.recorded}
+            file.write(json.dumps({**header, "documents": len(stored)}) + "\n")
+            for each in stored:
+                if each.recipe != making.recorded_recipe:
+                    raise StoreError(
+                        f"{store.name}: {each.uri} was cut by other options; run rebuild first"
+                    )
+                row, chunks = store.whole(namespace, each.uri)
+                file.write(json.dumps(_written(store, making.space, row, chunks)) + "\n")
+                count += 1
+        os.replace(beside, path)  # noqa: PTH105
+    except OSError as fault:
+        if isinstance(fault, StoreError):
+            raise
+        raise StoreError(f"{path}: it cannot be written ({fault.strerror}); check it") from None
+    finally:
+        beside.unlink(missing_ok=True)
+    return count
+
+
+def _written(
+    store: Store, space: str, row: DocumentRow, chunks: Sequence[ChunkRow]
+) -> dict[str, Any]:
+    document = row.document
+    vectors = store.vectors(space, (each.digest for each in chunks)) if space else {}
+    if space and len(vectors) < len({each.digest for each in chunks}):
+        raise StoreError(
+            f"{store.name}: passages of {row.uri} have no vector; run verify, and index it again"
+        )
+    return {
+        "uri": row.uri,
+        "media_type": document.media_type,
+        "text": document.text,
+        "meta": plain(document.meta),
+        "changes": dict(row.changes),
+        "source": dict(row.source),
+        "layout": b64encode(pack_layout(document)).decode(),
+        "chunks": [
+            [each.name, each.start, each.body, each.end, each.boundary, json.loads(each.about)]
+            for each in chunks
+        ],
+        "vectors": [
+            b64encode(vectors[each.digest].astype("<f2").tobytes()).decode() for each in chunks
+        ]
+        if space
+        else [],
+    }
+
+
+def read_bundle(store: Store, making: Making, path: Path, namespace: str) -> int:
+    """Read a bundle: checked whole before anything of it is written."""
+    recipe = making.recipe(False).fingerprint
+    count = sum(1 for _ in _documents(store, making, path, namespace, recipe))
+    for row, chunks, vectors in _documents(store, making, path, namespace, recipe):
+        if making.space:
+            store.put_vectors(making.space, [each.digest for each in chunks], vectors)
+        store.put(row, chunks, making.space)
+    return count
+
+
+def _documents(
+    store: Store, making: Making, path: Path, namespace: str, recipe: str
+) -> Iterator[tuple[DocumentRow, list[ChunkRow], Any]]:
+    """The documents of a bundle, each checked."""
+    try:
+        file = path.open(encoding="ascii")
+    except OSError as fault:
+        raise StoreError(f"{path}: it cannot be read ({fault.strerror}); check the path") from None
+    with file:
+        number = 0
+        try:
+            header = _header(json.loads(file.readline() or "{}"), path, store, making)
+            for line in file:
+                number += 1
+                yield _read(json.loads(line), making, namespace, recipe)
+        except (ValueError, KeyError, TypeError, IndexError, UnicodeDecodeError) as fault:
+            if isinstance(fault, OptionError) and number == 0:
+                raise
+            raise StoreError(
+                f"{path}: line {number + 1} is damaged ({type(fault).__name__}: {fault}); export "
+                "it again"
+            ) from None
+        if number != header["documents"]:
+            raise StoreError(
+                f"{path}: it holds {number} of {header['documents']} documents; export it again"
+            )
+
+
+def _header(header: Any, path: Path, store: Store, making: Making) -> dict[str, Any]:
+    if not isinstance(header, dict) or header.get("format") != _FORMAT:
+        raise StoreError(f"{path}: it is no bundle; export one with index.export_bundle")
+    if header["version"] > _VERSION:
+        raise StoreError(
+            f"{path}: it has version {header['version']}, and this library reads up to {_VERSION}; "
+            "install a newer spanwise"
+        )
+    for name, value in making.recorded.items():
+        if header[name] != value:
+            raise StoreError(
+                f"{path}: it was made with {name} {header[name] or 'none'}, and {store.name} with "
+                f"{value or 'none'}; import it into an index that is made as it was"
+            )
+    return header
+
+
+def _read(
+    said: dict[str, Any], making: Making, namespace: str, recipe: str
+) -> tuple[DocumentRow, list[ChunkRow], Any]:
+    document = document_of(
+        said["text"], said["uri"], said["media_type"], said["meta"], b64decode(said["layout"])
+    )
+    if not document.uri:
+        raise ValueError("a document has no uri")
+    text = document.text
+    chunks, last_start, last_end = [], -1, 0
+    for name, start, body, end, boundary, about in said["chunks"]:
+        if not (last_start < start <= body < end <= len(text) and body >= last_end):
+            raise ValueError(f"passage {name} is outside the text or out of order")
+        last_start, last_end = start, end
+        written = json.dumps(about, separators=(",", ":"))
+        digest = digest_of(join_context(about.get("context", ""), text[start:end]))
+        chunks.append(ChunkRow(name, start, body, end, boundary, digest, written))
+    vectors = None
+    if making.space:
+        numpy = require_extra("numpy", "index", "a bundle with vectors")
+        dimensions = int(making.space.rpartition("@")[2])
+        raw = [b64decode(each) for each in said["vectors"]]
+        if len(raw) != len(chunks) or any(len(each) != 2 * dimensions for each in raw):
+            raise ValueError("it has not one vector of the right length a passage")
+        vectors = half(numpy, b"".join(raw), dimensions)
+    row = DocumentRow(
+        namespace=namespace,
+        document=document,
+        recipe=recipe,
+        source=said["source"],
+        changes=said["changes"],
+    )
+    return row, chunks, vectors

@@ -1,0 +1,520 @@
+"""Index: documents kept so that they are found, by words and by meaning, and never stale."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from spanwise.chunks import Chunk
+from spanwise.cutting.caps import Cap
+from spanwise.documents import Document
+from spanwise.embedders.base import Embedder
+from spanwise.errors import LoadError, OptionError, StoreError, shown
+from spanwise.extras import require_extra
+from spanwise.index.bundle import read_bundle, write_bundle
+from spanwise.index.embedding import Embedding
+from spanwise.index.files import FileState, FolderRun, Selection
+from spanwise.index.fusion import fused, mixed
+from spanwise.index.hits import Hits
+from spanwise.index.ingest import Run
+from spanwise.index.making import Making
+from spanwise.index.matrix import unit_rows
+from spanwise.index.queries import read_query
+from spanwise.index.reports import IndexReport, VerifyReport, Watch
+from spanwise.index.rows import Scope, StoredDocument, chunk_of, merged, plain, scope_of
+from spanwise.index.search import Rerank, Wishes, choose_hits
+from spanwise.index.sqlite_file import MEMORY
+from spanwise.index.sqlite_store import SqliteStore
+from spanwise.index.store import Store
+from spanwise.index.verify import verify
+from spanwise.splitters.base import Splitter, require
+
+__all__ = ["Index"]
+
+_MODES = ("auto", "words", "meaning", "both")
+
+# Passages taken from each list before they are fused; more are taken for a larger limit.
+_DEPTH, _DEPTH_A_HIT = 100, 4
+
+# What of the scores of both neighbours is added, and among how many passages found by words.
+_MIX, _MIX_DEPTH = 0.0, 1000
+
+
+class Index:
+    """Documents, their passages, words and vectors, in one place that stays equal to its sources.
+
+    `Index.open` opens one in a file; ``Index(store)`` one in another store. The options are those
+    of `open`. What is found, cut and embedded is said there and in `add_folder` and `search`.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        splitter: Splitter | None = None,
+        embedder: Embedder | str | None = None,
+        ceiling: Cap | int | None = None,
+        stems: bool | None = None,
+        rebuild: bool = False,
+        batch_size: int = 64,
+        concurrency: int = 1,
+        attempts: int = 3,
+        base: Path | None = None,
+    ) -> None:
+        for name, value in (
+            ("batch_size", batch_size),
+            ("concurrency", concurrency),
+            ("attempts", attempts),
+        ):
+            require(name, value, 1)
+        self._store = store
+        self._base = Path.cwd() if base is None else base
+        self._batch_size = batch_size
+        self._concurrency = concurrency
+        self._attempts = attempts
+        self._making = Making(
+            store,
+            splitter=splitter,
+            embedder=embedder,
+            ceiling=ceiling,
+            stems=stems,
+            rebuild=rebuild,
+        )
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str] = MEMORY,
+        *,
+        splitter: Splitter | None = None,
+        embedder: Embedder | str | None = None,
+        ceiling: Cap | int | None = None,
+        stems: bool | None = None,
+        read_only: bool = False,
+        create: bool = True,
+        rebuild: bool = False,
+        batch_size: int = 64,
+        concurrency: int = 1,
+        attempts: int = 3,
+    ) -> Index:
+        """The index in a file, made where there is none; in memory without a path.
+
+        - ``splitter``: unset, that of the index, of a new one `for_search`. It is brought under
+          what the embedder reads.
+        - ``embedder``: an embedder, or its name as on the command line, such as ``wordllama``.
+          Unset, that of the index where it has a name, of a new one none: words alone.
+          ``"none"`` says so.
+        - ``ceiling``: what the embedder reads, where it does not say; a number of characters or
+          `cap`.
+        - ``stems``: whether English words of one stem are one word (unset: yes).
+        - ``read_only``: nothing is written, not even by another program's mistake.
+        - ``create``: whether a file is made where there is none.
+        - ``rebuild``: take other options than the index was made with. Documents are cut and
+          embedded anew by the next runs, or by `rebuild`. Without it, other options are refused.
+        - ``batch_size``: texts in one call of the embedder; ``concurrency``: calls at once, more
+          than 1 for an embedder that threads may share; ``attempts``: of a call that fails.
+
+        Raises `StoreError`, `OptionError`, and what the embedder raises when it is made.
+        """
+        name = os.fspath(path)
+        store = SqliteStore(name, read_only=read_only, create=create)
+        try:
+            base = Path.cwd() if name == MEMORY else Path(os.path.abspath(name)).parent  # noqa: PTH100
+            return cls(
+                store,
+                splitter=splitter,
+                embedder=embedder,
+                ceiling=ceiling,
+                stems=stems,
+                rebuild=rebuild,
+                batch_size=batch_size,
+                concurrency=concurrency,
+                attempts=attempts,
+                base=base,
+            )
+        except BaseException:
+            store.close()
+            raise
+
+    def __enter__(self) -> Index:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        fault: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Index: {self._store.name}>"
+
+    def close(self) -> None:
+        """End the use of the index; closing twice does nothing."""
+        self._store.close()
+
+    # --- documents in -----------------------------------------------------------------------
+
+    def add_folder(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        include: Iterable[str] = (),
+        exclude: Iterable[str] = (),
+        ignore_files: bool = True,
+        recursive: bool = True,
+        follow_links: bool = False,
+        encoding: str = "",
+        metadata: Mapping[str, Any] | None = None,
+        namespace: str = "",
+        remove_missing: bool = True,
+        reload: bool = False,
+        dry_run: bool = False,
+        watch: Watch | None = None,
+    ) -> IndexReport:
+        """Bring the index up to date with the documents of a folder.
+
+        A file that did not change is not read: its size, times and place say so; where they do
+        not, its bytes are read and compared. What changed is cut anew, and only passages that no
+        document had are embedded. Each document changes all at once; a run that was killed goes on
+        where it ended.
+
+        - ``include``, ``exclude``, ``ignore_files``, ``recursive``, ``follow_links``: which files,
+          as in `find_documents`. ``encoding``: as in `load`.
+        - ``metadata``: laid over that of each document.
+        - ``remove_missing``: take out documents below the folder whose file is gone, or that this
+          selection found before and does not find now. Never where the folder is missing (a
+          `LoadError`) or holds no document at all, and never what another folder holds.
+        - ``reload``: read and cut every file again.
+        - ``dry_run``: write and embed nothing; say what would be done.
+        - ``watch``: called with a `Progress` after each document.
+
+        A document that fails keeps what was known of it and is listed in the report.
+        """
+        selection = Selection(
+            include=_patterns(include),
+            exclude=_patterns(exclude),
+            ignore_files=ignore_files,
+            recursive=recursive,
+            follow_links=follow_links,
+            encoding=encoding,
+            metadata=plain(metadata or {}),
+        )
+        files = FolderRun(folder, selection, self._base)
+        with self._run(namespace, dry_run, watch) as run:
+            run.total = len(files.paths)
+            for fault in files.faults:
+                run.fail(files.noted["root"], fault)
+            for uri in files.paths:
+                self._file(run, files, uri, reload)
+            stored = self._store.documents(Scope(namespace))
+            if remove_missing:
+                run.remove(files.gone(stored))
+            if not files.paths:
+                run.notes.append(
+                    f"{folder}: it holds no document of a kind that is read, so nothing was taken "
+                    "out; docs/formats.md lists the kinds"
+                )
+            run.recut_rest(stored, done={*files.paths, *run.removed})
+            return run.report()
+
+    def add(
+        self,
+        documents: Document | Iterable[Document],
+        *,
+        metadata: Mapping[str, Any] | None = None,
+        namespace: str = "",
+        dry_run: bool = False,
+        watch: Watch | None = None,
+    ) -> IndexReport:
+        """Add documents, each in the place of the one of its uri; nothing is taken out.
+
+        Raises `OptionError` for a document without a uri.
+        """
+        given = [documents] if isinstance(documents, Document) else documents
+        with self._run(namespace, dry_run, watch) as run:
+            for document in given:
+                if not isinstance(document, Document) or not document.uri:
+                    raise OptionError(
+                        f"documents holds {shown(document)}, which is no Document with a uri; give "
+                        "it a name with Document(text=..., uri=...)"
+                    )
+                run.total += 1
+                run.add(document.uri, partial(_same, document), {}, metadata)
+            return run.report()
+
+    def rebuild(self, *, watch: Watch | None = None) -> IndexReport:
+        """Cut and embed by the options of now what was cut by others, from what is stored.
+
+        Files are not read. Documents of all namespaces; the report is that of all.
+        """
+        reports = []
+        for namespace in self._store.namespaces() or [""]:
+            stored = self._store.documents(Scope(namespace))
+            with self._run(namespace, False, watch) as run:
+                run.total = len(stored)
+                run.recut_rest(stored, done=set())
+                reports.append(run.report())
+        return IndexReport.of_all(reports)
+
+    @contextmanager
+    def _run(self, namespace: str, dry_run: bool, watch: Watch | None) -> Iterator[Run]:
+        recipe = self._making.recipe(dry_run)
+        embedding = None
+        if recipe.space and not dry_run:
+            embedding = Embedding(
+                require_extra("numpy", "index", "an index with an embedder"),
+                self._making.embedder(),
+                batch_size=self._batch_size,
+                concurrency=self._concurrency,
+                attempts=self._attempts,
+            )
+        try:
+            yield Run(self._store, namespace, recipe, embedding, watch=watch, dry_run=dry_run)
+        finally:
+            if embedding is not None:
+                embedding.close()
+
+    def _file(self, run: Run, files: FolderRun, uri: str, reload: bool) -> None:
+        """Bring one file up to date."""
+        path = files.paths[uri]
+        known = run.known(uri)
+        is_cut = known is not None and run.is_cut(known) and not reload
+        try:
+            state = FileState.of(path)
+            if is_cut and known and files.is_same(state, known.source):
+                run.keep(uri)
+                return
+            state = state.hashed(path)
+        except LoadError as fault:
+            run.fail(uri, fault)
+            return
+        source = files.source(state)
+        if is_cut and known and files.has_same_bytes(state, known.source):
+            run.keep(uri, None if source == known.source else source)
+            return
+        run.add(uri, lambda: files.load(uri), source, files.selection.metadata)
+
+    # --- documents that are there -----------------------------------------------------------
+
+    def documents(
+        self, *, where: Mapping[str, Any] | None = None, namespace: str = ""
+    ) -> list[StoredDocument]:
+        """What is known of the documents, in order of their uris; those that a filter fits."""
+        return self._store.documents(scope_of(namespace, where))
+
+    def document(self, uri: str, *, namespace: str = "") -> Document:
+        """A document as it was last loaded; `StoreError` where there is none."""
+        row, _ = self._store.whole(namespace, uri)
+        return replace(row.document, meta=row.metadata)
+
+    def chunks(self, uri: str, *, namespace: str = "") -> list[Chunk]:
+        """The passages of a document, in order; `StoreError` where there is none."""
+        row, chunks = self._store.whole(namespace, uri)
+        text, metadata = row.document.text, row.metadata
+        return [
+            chunk_of(each, text[each.start : each.end], uri, i, metadata)
+            for i, each in enumerate(chunks)
+        ]
+
+    def chunk(self, id: str, *, namespace: str = "") -> Chunk:  # noqa: A002 - what it is called
+        """The passage of an id; `StoreError` where there is none."""
+        uri, _, _ = id.rpartition("#")
+        found = [each for each in self.chunks(uri, namespace=namespace) if each.id == id]
+        if not found:
+            raise StoreError(
+                f"{self._store.name}: it has no passage {id!r}; the document may have changed, "
+                "search again"
+            )
+        return found[0]
+
+    def update_metadata(
+        self, uri: str, changes: Mapping[str, Any], *, namespace: str = ""
+    ) -> Mapping[str, Any]:
+        """Lay changes over a document's metadata (None takes a key away); all of it as it is now.
+
+        They stay when the document changes. `StoreError` where there is no such document.
+        """
+        known = self._store.document(namespace, uri)
+        if known is None:
+            raise StoreError(
+                f"{self._store.name}: it has no document {uri!r}; index.documents() lists them"
+            )
+        laid = {**known.changes, **plain(changes)}
+        kept = {key: value for key, value in laid.items() if value is not None or key in known.meta}
+        self._store.change_metadata(namespace, uri, kept)
+        return merged(known.meta, kept)
+
+    def remove(self, uris: str | Iterable[str], *, namespace: str = "") -> tuple[str, ...]:
+        """Take documents out; the uris of those that were there."""
+        wanted = [uris] if isinstance(uris, str) else list(uris)
+        there = tuple(uri for uri in wanted if self._store.document(namespace, uri))
+        self._store.remove(namespace, there)
+        self._store.drop_vectors(self._making.space)
+        return there
+
+    def remove_where(self, where: Mapping[str, Any], *, namespace: str = "") -> tuple[str, ...]:
+        """Take out the documents that a filter fits; their uris. An empty filter is refused."""
+        if not where:
+            raise OptionError(
+                f"where={shown(where)} would take out every document; give a filter, or remove "
+                "them by their uris"
+            )
+        fitting = self._store.documents(scope_of(namespace, where))
+        return self.remove([each.uri for each in fitting], namespace=namespace)
+
+    # --- search -----------------------------------------------------------------------------
+
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        mode: str = "auto",
+        where: Mapping[str, Any] | None = None,
+        namespace: str = "",
+        weights: tuple[float, float] = (1.0, 1.0),
+        mix: float = _MIX,
+        min_score: float | None = None,
+        rerank: Rerank | None = None,
+        rerank_depth: int = 50,
+        budget: Cap | int | None = None,
+        expand: int | str = 0,
+        fold: bool = True,
+        explain: bool = False,
+    ) -> Hits:
+        """The passages that answer a query, best first. Any string is a legal query.
+
+        Words are looked for as `find_matches` reads them: any of them counts, a ``"phrase"`` as a
+        whole, ``refund*`` every word that begins so; what is rarer counts more (BM25), twice as
+        much in the headings above. Meaning is the cosine of vectors, exact.
+
+        - ``mode``: ``words``, ``meaning``, ``both`` (reciprocal rank fusion, k = 60), or ``auto``:
+          both where the index has an embedder.
+        - ``where``: only documents whose metadata fit: a value must be equal, of a list any, an
+          empty list none. A list in the metadata fits by any of its values.
+        - ``weights``: of words and of meaning, in both.
+        - ``mix``: the share of the scores of both neighbours that is added to a passage's own,
+          before the lists are fused; 0 for none.
+        - ``min_score``: on `Hit.score`: BM25 for words, the cosine for meaning, the sum of
+          weight / (60 + rank) for both, the reranker's where there is one.
+        - ``rerank``: a function from the query and a list of passages to a score each; asked about
+          the ``rerank_depth`` best. The others are left out.
+        - ``budget``: the most that all texts together may measure, in characters or a `Cap`.
+        - ``expand``: passages to add on each side, or ``"section"`` or ``"document"``.
+        - ``fold``: join hits that overlap, and leave out those with the same words as a better one.
+        - ``explain``: also tell of every passage that was looked at.
+        """
+        wishes = self._wishes(
+            query, limit, mode, min_score, rerank, rerank_depth, budget, expand, fold, explain
+        )
+        scope = scope_of(namespace, where)
+        depth = max(_DEPTH, _DEPTH_A_HIT * limit, rerank_depth if rerank else 0)
+        vector = None
+        if wishes.mode != "words" and query.strip():
+            numpy = require_extra("numpy", "index", "search by meaning")
+            vector = unit_rows(numpy, self._making.embedder().embed([query]))[0]
+        with self._store.reading():
+            words = meaning = []
+            if wishes.mode != "meaning":
+                reach = max(depth, _MIX_DEPTH) if mix else depth
+                words = mixed(self._store.find_words(read_query(query), scope, reach), mix, depth)
+            if vector is not None:
+                meaning = self._store.find_near(self._making.space, vector, scope, depth, mix)
+            return choose_hits(self._store, fused(words, meaning, wishes.mode, weights), wishes)
+
+    def _wishes(
+        self,
+        query: str,
+        limit: int,
+        mode: str,
+        min_score: float | None,
+        rerank: Rerank | None,
+        rerank_depth: int,
+        budget: Cap | int | None,
+        expand: int | str,
+        fold: bool,
+        explain: bool,
+    ) -> Wishes:
+        """The options of a search, checked."""
+        if not isinstance(query, str):
+            raise OptionError(f"query={shown(query)} is no string; give the words to look for")
+        require("limit", limit, 1)
+        require("rerank_depth", rerank_depth, 1)
+        if mode not in _MODES:
+            raise OptionError(f"mode={shown(mode)} is unknown; give one of {', '.join(_MODES)}")
+        if isinstance(expand, str):
+            if expand not in ("section", "document"):
+                raise OptionError(
+                    f"expand={shown(expand)} is unknown; give a number of passages, 'section' or "
+                    "'document'"
+                )
+        else:
+            require("expand", expand, 0)
+        if budget is not None and not isinstance(budget, Cap):
+            require("budget", budget, 1)
+            budget = Cap(budget)
+        if mode == "auto":
+            mode = "both" if self._making.space else "words"
+        elif mode != "words" and not self._making.space:
+            raise OptionError(
+                f"mode={mode!r} needs vectors, and this index was made without an embedder; search "
+                "by words, or index anew with one"
+            )
+        return Wishes(
+            query=query,
+            mode=mode,
+            limit=limit,
+            min_score=min_score,
+            rerank=rerank,
+            rerank_depth=rerank_depth,
+            budget=budget,
+            expand=expand,
+            fold=fold,
+            explain=explain,
+        )
+
+    # --- the whole --------------------------------------------------------------------------
+
+    def verify(self, *, files: bool = True) -> VerifyReport:
+        """Every difference between the files, the documents, passages, words and vectors.
+
+        Cost: every text is hashed and indexed again in memory, and with ``files`` every file
+        that was indexed from a folder is read.
+        """
+        return verify(self._store, self._making, self._base, files=files)
+
+    def export_bundle(self, path: str | os.PathLike[str], *, namespace: str = "") -> int:
+        """Write the documents of a namespace with their passages and vectors; how many.
+
+        One file of JSON lines. `StoreError` where there is nothing to write.
+        """
+        return write_bundle(self._store, self._making, Path(path), namespace)
+
+    def import_bundle(self, path: str | os.PathLike[str], *, namespace: str = "") -> int:
+        """Read the documents of a bundle, each in the place of the one of its uri; how many.
+
+        `StoreError` for a bundle of another splitter or embedder, and for a damaged one; nothing
+        is read from that.
+        """
+        return read_bundle(self._store, self._making, Path(path), namespace)
+
+    def vacuum(self) -> None:
+        """Drop vectors that no passage has, and give their room back."""
+        self._store.drop_vectors(self._making.space)
+        self._store.vacuum()
+
+
+def _patterns(given: Iterable[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def _same(document: Document) -> Document:
+    return document

@@ -1,0 +1,189 @@
+"""How an index is made: its splitter, embedder and words, recorded and enforced."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from spanwise.cutting.caps import Cap
+from spanwise.embedders.base import Embedder, ceiling_of
+from spanwise.embedders.registry import find_embedder
+from spanwise.errors import StoreError
+from spanwise.index.embedding import fingerprint_of
+from spanwise.index.recipes import read_splitter, write_splitter
+from spanwise.index.store import Store
+from spanwise.splitters.base import Splitter
+from spanwise.splitters.capped import within
+from spanwise.splitters.presets import for_search
+
+__all__ = ["NO_EMBEDDER", "Making", "Recipe"]
+
+# The name of no embedder: words alone.
+NO_EMBEDDER = "none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """Everything that decides the passages and vectors of a document.
+
+    ``space`` is the embedder's fingerprint, empty for words alone.
+    """
+
+    splitter: Splitter
+    space: str
+    ceiling: Cap | None
+
+    @property
+    def fingerprint(self) -> str:
+        """The splitter and the embedder by their fingerprints."""
+        return _fingerprint(self.splitter.fingerprint, self.space)
+
+
+def _fingerprint(splitter: str, space: str) -> str:
+    return json.dumps([splitter, space])
+
+
+class Making:
+    """What was asked for when an index was opened, beside what is recorded in it.
+
+    What differs is refused when it is made, but with ``rebuild``, which takes it over at the next
+    run.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        splitter: Splitter | None,
+        embedder: Embedder | str | None,
+        ceiling: Cap | int | None,
+        stems: bool | None,
+        rebuild: bool,
+    ) -> None:
+        self._store = store
+        self._splitter = splitter
+        self._stems = stems
+        self._ceiling = ceiling
+        self._no_embedder = embedder == NO_EMBEDDER
+        self._name = embedder if isinstance(embedder, str) and not self._no_embedder else ""
+        self._embedder: Embedder | None = None
+        if self._name:
+            self._embedder = find_embedder(self._name)
+        elif not isinstance(embedder, str):
+            self._embedder = embedder
+        self._settings = store.settings()
+        self._changes = rebuild or not self._settings.get("splitter")
+        if not self._changes:
+            self._refuse_others()
+
+    @property
+    def space(self) -> str:
+        """The fingerprint of the embedder that the vectors of the index are of; or empty."""
+        return self._settings.get("embedder", "")
+
+    @property
+    def recorded(self) -> dict[str, str]:
+        """What is recorded of the splitter and the embedder."""
+        return {name: self._settings.get(name, "") for name in ("splitter", "embedder")}
+
+    @property
+    def recorded_recipe(self) -> str:
+        """The fingerprint of the recipe that the documents of the index should have."""
+        return _fingerprint(self._settings.get("splitter", ""), self.space)
+
+    def embedder(self) -> Embedder:
+        """The embedder: the one given, else the one that the index names."""
+        if self._embedder is None:
+            name = self._settings.get("embedder_name", "")
+            if not name:
+                raise StoreError(
+                    f"{self._store.name}: it was made with the embedder {self.space}, which has no "
+                    "name to find it by; pass it as embedder=..., or search by words"
+                )
+            self._embedder, self._name = find_embedder(name), name
+            self._refuse_embedder()
+        return self._embedder
+
+    def recipe(self, dry_run: bool) -> Recipe:
+        """How documents are cut and embedded from now on; recorded, but for a dry run."""
+        embedder = self._wanted_embedder()
+        splitter = self._base_splitter()
+        limit = None
+        if embedder is not None or self._ceiling is not None:
+            limit = ceiling_of(embedder, self._ceiling)[0]
+            capped = within(splitter, embedder, ceiling=self._ceiling)
+        else:
+            capped = splitter
+        space = "" if embedder is None else fingerprint_of(embedder)
+        recipe = Recipe(splitter=capped, space=space, ceiling=limit)
+        if self._changes:
+            if not dry_run:
+                self._record(splitter, recipe)
+        elif capped.fingerprint != self._settings["splitter"]:
+            raise self._other("splitter", self._settings["splitter"], capped.fingerprint)
+        elif space != self.space:
+            raise self._other("embedder", self.space, space)
+        return recipe
+
+    def _wanted_embedder(self) -> Embedder | None:
+        if self._embedder is not None:
+            return self._embedder
+        return self.embedder() if self.space and not self._no_embedder else None
+
+    def _base_splitter(self) -> Splitter:
+        """The splitter given, else that of the index, before it is brought under a ceiling."""
+        if self._ceiling is None and self._settings.get("ceiling"):
+            self._ceiling = int(self._settings["ceiling"])
+        if self._splitter is None:
+            made = self._settings.get("splitter_made")
+            self._splitter = for_search() if made is None else read_splitter(made)
+        if self._splitter is None:
+            raise StoreError(
+                f"{self._store.name}: it was made with the splitter {self._settings['splitter']}, "
+                "which cannot be made again from its name; pass it as splitter=..., or another "
+                "with rebuild=True"
+            )
+        return self._splitter
+
+    def _record(self, splitter: Splitter, recipe: Recipe) -> None:
+        stored = isinstance(self._ceiling, int) or self._ceiling is None
+        settings = {
+            "splitter": recipe.splitter.fingerprint,
+            "splitter_made": write_splitter(splitter) if stored else "",
+            "ceiling": "" if self._ceiling is None or not stored else str(self._ceiling),
+            "embedder": recipe.space,
+            # A name may hold a password; then the embedder has to be passed each time.
+            "embedder_name": "" if "@" in self._name else self._name,
+        }
+        self._store.change_settings(settings)
+        if self._stems is not None:
+            self._store.prepare_words(self._stems)
+        self._settings = self._store.settings()
+        self._changes = False
+
+    def _refuse_others(self) -> None:
+        """Refuse, by name, what differs from how the index was made."""
+        if self._no_embedder and self.space:
+            raise self._other("embedder", self.space, NO_EMBEDDER)
+        self._refuse_embedder()
+        if self._stems is not None and self._stems != self._store.stems:
+            raise self._other("stems", str(self._store.stems), str(self._stems))
+        if self._splitter is not None and (self._embedder is not None or not self.space):
+            splitter = self._splitter
+            if self._embedder is not None or self._ceiling is not None:
+                splitter = within(splitter, self._embedder, ceiling=self._ceiling)
+            if splitter.fingerprint != self._settings["splitter"]:
+                raise self._other("splitter", self._settings["splitter"], splitter.fingerprint)
+
+    def _refuse_embedder(self) -> None:
+        if self._embedder is None:
+            return
+        known = self.space.rpartition("@")[0]
+        if self._embedder.id != known:
+            raise self._other("embedder", known or NO_EMBEDDER, self._embedder.id)
+
+    def _other(self, what: str, was: str, given: str) -> StoreError:
+        return StoreError(
+            f"{self._store.name}: it was made with {what} {was}, not {given}; leave {what} out to "
+            f"go on with it, pass rebuild=True to make it anew, or index into another file"
+        )

@@ -1,0 +1,163 @@
+"""The SQLite file of an index: opened, read and written in transactions, its faults told."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from spanwise.errors import StoreError
+from spanwise.index.sqlite_schema import check_readable, is_current, upgrade
+from spanwise.index.sqlite_words import has_words_of_now, write_words_of_now
+
+__all__ = ["MEMORY", "SqliteFile"]
+
+# The path of an index that is in memory only.
+MEMORY = ":memory:"
+
+# Seconds a writer waits for another one: each writes one document at a time.
+_PATIENCE = 60
+
+
+class SqliteFile:
+    """One connection, which threads may share: they take turns."""
+
+    def __init__(self, path: str, *, read_only: bool, create: bool) -> None:
+        self.path = path
+        self._read_only = read_only
+        self._lock = threading.RLock()
+        self._depth = 0
+        with self._faults():
+            self.connection = self._connect(create)
+
+    def close(self) -> None:
+        """Close the file; closing twice does nothing."""
+        with self._lock:
+            self.connection.close()
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Within it, all that is read is of one moment."""
+        with self._transaction("BEGIN"):
+            yield
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Within it, all that is written is written, or nothing; it raises the generation."""
+        if self._read_only:
+            raise StoreError(f"{self.path}: it is open for reading only; open it without read_only")
+        with self._transaction("BEGIN IMMEDIATE"):
+            yield
+            if self._depth == 1:
+                self.connection.execute("UPDATE state SET generation = generation + 1")
+
+    def all(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
+        """All rows that a statement answers."""
+        with self._lock, self._faults():
+            return self.connection.execute(statement, values).fetchall()
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[None]:
+        with self._lock, self._faults():
+            if self._depth == 0:
+                self.connection.execute(begin)
+            self._depth += 1
+            try:
+                yield
+                if self._depth == 1:
+                    self.connection.execute("COMMIT")
+            except BaseException:
+                if self._depth == 1 and self.connection.in_transaction:
+                    self.connection.execute("ROLLBACK")
+                raise
+            finally:
+                self._depth -= 1
+
+    @contextmanager
+    def _faults(self) -> Iterator[None]:
+        """What SQLite raises, told as what to do."""
+        try:
+            yield
+        except sqlite3.OperationalError as fault:
+            said = str(fault)
+            way_out = "check the path and its permissions"
+            if "locked" in said or "busy" in said:
+                way_out = "another process holds it; try again when that is done"
+            elif "readonly" in said:
+                way_out = "open it without read_only to change it"
+            elif "full" in said:
+                way_out = "free some room on the disk"
+            raise StoreError(f"{self.path}: {said}; {way_out}") from fault
+        except sqlite3.ProgrammingError as fault:
+            raise StoreError(f"{self.path}: {fault}; open the index again") from fault
+        except sqlite3.DatabaseError as fault:
+            raise StoreError(
+                f"{self.path}: {fault}; it is damaged or no index: restore it, or index anew into "
+                "another file"
+            ) from fault
+
+    def _connect(self, create: bool) -> sqlite3.Connection:
+        if self.path != MEMORY:
+            path = Path(self.path)
+            if (self._read_only or not create) and not path.is_file():
+                raise StoreError(
+                    f"{self.path}: there is no such index; make it with Index.open(path), or "
+                    "spanwise index FOLDER --to FILE"
+                )
+            if not path.absolute().parent.is_dir():
+                raise StoreError(
+                    f"{self.path}: its folder does not exist; make it first, or give another path"
+                )
+        connection = self._reader() if self._read_only else _connected(self.path)
+        try:
+            connection.execute("PRAGMA foreign_keys = ON")
+            if self._read_only:
+                check_readable(connection, self.path)
+            else:
+                connection.execute("PRAGMA journal_mode = WAL")
+                # Safe at a kill at any time; at a loss of power the last documents may be lost.
+                connection.execute("PRAGMA synchronous = NORMAL")
+                self._prepare(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _reader(self) -> sqlite3.Connection:
+        """A connection that only reads; where not even SQLite's own files can be written too."""
+        if self.path == MEMORY:
+            raise StoreError("an index in memory is new, so it cannot be read only; give a path")
+        uri = Path(self.path).absolute().as_uri()
+        connection = _connected(f"{uri}?mode=ro", uri=True)
+        try:
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        except sqlite3.OperationalError:
+            connection.close()
+            wal = Path(self.path + "-wal")
+            if wal.exists() and wal.stat().st_size:
+                raise
+            connection = _connected(f"{uri}?mode=ro&immutable=1", uri=True)
+        return connection
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        """Have the tables of this version, and a word index of the words of now."""
+        if is_current(connection) and has_words_of_now(connection):
+            return
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            upgrade(connection, self.path)
+            if not has_words_of_now(connection):
+                write_words_of_now(connection)
+            connection.execute("COMMIT")
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+
+
+def _connected(path: str, *, uri: bool = False) -> sqlite3.Connection:
+    return sqlite3.connect(
+        path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False, uri=uri
+    )

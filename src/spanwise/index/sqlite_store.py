@@ -1,0 +1,476 @@
+"""SqliteStore: an index in one file, or in memory."""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+from spanwise.errors import StoreError
+from spanwise.extras import require_extra
+from spanwise.index.layout import document_of, pack_layout
+from spanwise.index.queries import WordQuery
+from spanwise.index.rows import (
+    ChunkRow,
+    DocumentRow,
+    Found,
+    Passage,
+    Scope,
+    StoredDocument,
+    chunk_of,
+    labels_of,
+    merged,
+    plain,
+)
+from spanwise.index.sqlite_damage import damage
+from spanwise.index.sqlite_file import SqliteFile
+from spanwise.index.sqlite_schema import COLUMNS, bytes_of, change_settings, marks, parts, text_of
+from spanwise.index.sqlite_vectors import Held
+from spanwise.index.sqlite_words import WordIndex, stored_stems
+
+__all__ = ["SqliteStore"]
+
+# So many code points of texts are kept decoded.
+_KEPT_TEXT = 1 << 23
+
+
+class SqliteStore:
+    """An index in one SQLite file: WAL, FTS5, half-precision vectors searched exactly.
+
+    Threads may share one; they take turns. Raises `StoreError` for a file that is no index,
+    damaged, of a newer format, or in use for longer than a minute.
+    """
+
+    def __init__(self, path: str | Path, *, read_only: bool = False, create: bool = True) -> None:
+        self._file = SqliteFile(str(path), read_only=read_only, create=create)
+        self._connection = self._file.connection
+        self._words = WordIndex(self._connection, stems=stored_stems(self._connection))
+        self._texts: OrderedDict[tuple[int, str], str] = OrderedDict()
+        self._held: Held | None = None
+
+    def reading(self) -> AbstractContextManager[None]:
+        """Within it, all that is read is of one moment."""
+        return self._file.reading()
+
+    # --- settings ---------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """The path."""
+        return self._file.path
+
+    @property
+    def stems(self) -> bool:
+        """Whether words of one stem are one word of the word index."""
+        return self._words.stems
+
+    def settings(self) -> dict[str, str]:
+        """The settings of the index; those of the tables themselves too."""
+        return dict(self._file.all("SELECT name, value FROM settings"))
+
+    def change_settings(self, settings: Mapping[str, str]) -> None:
+        """Set these settings, all at once."""
+        with self._file.writing():
+            change_settings(self._connection, settings)
+
+    def prepare_words(self, stems: bool) -> None:
+        """Have a word index with or without stems, written anew where it was made otherwise."""
+        if stems != self.stems:
+            with self._file.writing():
+                words = WordIndex(self._connection, stems=stems)
+                words.write_anew()
+            self._words = words
+
+    # --- documents --------------------------------------------------------------------------
+
+    def namespaces(self) -> list[str]:
+        """The namespaces that hold a document, in order."""
+        rows = self._file.all("SELECT DISTINCT namespace FROM documents ORDER BY namespace")
+        return [text_of(namespace) for (namespace,) in rows]
+
+    def documents(self, scope: Scope) -> list[StoredDocument]:
+        """The documents of a scope, in order of their uris."""
+        which, values = _allowed(scope)
+        rows = self._file.all(
+            f"SELECT {_STORED} FROM documents AS d WHERE d.id IN ({which}) ORDER BY d.uri", values
+        )
+        return [_stored(row) for row in rows]
+
+    def document(self, namespace: str, uri: str) -> StoredDocument | None:
+        """What is known of one document, or None."""
+        rows = self._file.all(
+            f"SELECT {_STORED} FROM documents AS d WHERE d.namespace = ? AND d.uri = ?",
+            (bytes_of(namespace), bytes_of(uri)),
+        )
+        return _stored(rows[0]) if rows else None
+
+    def whole(self, namespace: str, uri: str) -> tuple[DocumentRow, list[ChunkRow]]:
+        """A document with its text and its passages; `StoreError` where there is none."""
+        with self.reading():
+            rows = self._file.all(
+                "SELECT id, media_type, recipe, meta, changes, source, layout, text "
+                "FROM documents WHERE namespace = ? AND uri = ?",
+                (bytes_of(namespace), bytes_of(uri)),
+            )
+            if not rows:
+                raise StoreError(
+                    f"{self._file.path}: it has no document {uri!r}; index.documents() lists them"
+                )
+            key, media_type, recipe, meta, changes, source, layout, text = rows[0]
+            document = document_of(text_of(text), uri, media_type, json.loads(meta), layout)
+            row = DocumentRow(
+                namespace=namespace,
+                document=document,
+                recipe=recipe,
+                source=json.loads(source),
+                changes=json.loads(changes),
+            )
+            chunks = self._file.all(
+                f"SELECT {COLUMNS} FROM chunks WHERE document = ? ORDER BY position", (key,)
+            )
+        return row, [ChunkRow(*each) for each in chunks]
+
+    def put(self, row: DocumentRow, chunks: Sequence[ChunkRow], space: str) -> set[bytes]:
+        """Put a document in the place of the one of its name: see `Store.put`."""
+        with self._file.writing():
+            if space:
+                missing = self.missing(space, [each.digest for each in chunks])
+                if missing:
+                    return missing
+            run = self._connection.execute
+            known = run(
+                "SELECT id, text FROM documents WHERE namespace = ? AND uri = ?",
+                (bytes_of(row.namespace), bytes_of(row.uri)),
+            ).fetchone()
+            before = text_of(known[1]) if known else ""
+            values = _document_values(row)
+            if known:
+                key = known[0]
+                run(
+                    f"UPDATE documents SET ({_DOCUMENT}) = ({marks(values)}) WHERE id = ?",
+                    (*values, key),
+                )
+                run("DELETE FROM labels WHERE document = ?", (key,))
+            else:
+                key = run(
+                    f"INSERT INTO documents ({_DOCUMENT}) VALUES ({marks(values)})", values
+                ).lastrowid
+            self._label(key, row.metadata)
+            self._put_chunks(key, before, row.document.text, chunks)
+        return set()
+
+    def _put_chunks(
+        self, document: int, before: str, text: str, chunks: Sequence[ChunkRow]
+    ) -> None:
+        """Have these passages of a document; those that stay keep their row and their words."""
+        connection = self._connection
+        old = {}
+        for key, position, *columns in connection.execute(
+            f"SELECT id, position, {COLUMNS} FROM chunks WHERE document = ?", (document,)
+        ):
+            row = ChunkRow(*columns)
+            old[row.name, row.digest] = (key, position, row)
+        fresh, moved = [], []
+        for position, row in enumerate(chunks):
+            kept = old.pop((row.name, row.digest), None)
+            if kept is None:
+                fresh.append((position, row))
+            elif kept[1:] != (position, row):
+                moved.append((position, *row, kept[0]))
+        self._words.drop(before, [(key, row) for key, _, row in old.values()])
+        connection.executemany(
+            "DELETE FROM chunks WHERE id = ?", [(key,) for key, *_ in old.values()]
+        )
+        connection.executemany(
+            f"UPDATE chunks SET (position, {COLUMNS}) = (?, {marks(ChunkRow._fields)}) "
+            "WHERE id = ?",
+            moved,
+        )
+        (last,) = connection.execute(
+            "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'chunks'), 0)"
+        ).fetchone()
+        keyed = [(key, row) for key, (_, row) in enumerate(fresh, last + 1)]
+        connection.executemany(
+            f"INSERT INTO chunks (id, document, position, {COLUMNS}) "
+            f"VALUES (?, ?, ?, {marks(ChunkRow._fields)})",
+            [
+                (key, document, position, *row)
+                for (key, row), (position, _) in zip(keyed, fresh, strict=True)
+            ],
+        )
+        self._words.add(text, keyed)
+
+    def note_source(self, namespace: str, uri: str, source: Mapping[str, Any]) -> None:
+        """Set only what is known of a document's file."""
+        with self._file.writing():
+            self._connection.execute(
+                "UPDATE documents SET source = ? WHERE namespace = ? AND uri = ?",
+                (json.dumps(source), bytes_of(namespace), bytes_of(uri)),
+            )
+
+    def change_metadata(self, namespace: str, uri: str, changes: Mapping[str, Any]) -> None:
+        """Set the changes laid over a document's metadata."""
+        with self._file.writing():
+            rows = self._file.all(
+                "SELECT id, meta FROM documents WHERE namespace = ? AND uri = ?",
+                (bytes_of(namespace), bytes_of(uri)),
+            )
+            for key, meta in rows:
+                self._connection.execute(
+                    "UPDATE documents SET changes = ? WHERE id = ?", (json.dumps(changes), key)
+                )
+                self._connection.execute("DELETE FROM labels WHERE document = ?", (key,))
+                self._label(key, merged(json.loads(meta), changes))
+
+    def remove(self, namespace: str, uris: Collection[str]) -> None:
+        """Remove documents with their passages, each all at once."""
+        for uri in uris:
+            with self._file.writing():
+                for key, text in self._file.all(
+                    "SELECT id, text FROM documents WHERE namespace = ? AND uri = ?",
+                    (bytes_of(namespace), bytes_of(uri)),
+                ):
+                    self._put_chunks(key, text_of(text), "", ())
+                    self._connection.execute("DELETE FROM documents WHERE id = ?", (key,))
+
+    def _label(self, document: int, metadata: Mapping[str, Any]) -> None:
+        self._connection.executemany(
+            "INSERT INTO labels (key, value, document) VALUES (?, ?, ?)",
+            [(bytes_of(key), value, document) for key, value in labels_of(metadata)],
+        )
+
+    # --- words ------------------------------------------------------------------------------
+
+    def find_words(self, query: WordQuery, scope: Scope, limit: int) -> list[Found]:
+        """The best passages by BM25, best first."""
+        with self.reading():
+            allowed = None if self._is_all(scope) else _allowed(scope)
+            return [Found(*row) for row in self._words.find(query, allowed, limit)]
+
+    # --- vectors ----------------------------------------------------------------------------
+
+    def _space(self, fingerprint: str) -> int:
+        rows = self._file.all("SELECT id FROM spaces WHERE fingerprint = ?", (fingerprint,))
+        return rows[0][0] if rows else 0
+
+    def missing(self, space: str, digests: Iterable[bytes]) -> set[bytes]:
+        """The digests that have no vector in a space."""
+        wanted = set(digests)
+        with self.reading():
+            number = self._space(space)
+            for part in parts(sorted(wanted)):
+                rows = self._file.all(
+                    f"SELECT digest FROM vectors WHERE space = ? AND digest IN ({marks(part)})",
+                    (number, *part),
+                )
+                wanted.difference_update(digest for (digest,) in rows)
+        return wanted
+
+    def put_vectors(self, space: str, digests: Sequence[bytes], vectors: Any) -> None:
+        """Keep vectors: a table of half-precision numbers, a row a digest."""
+        with self._file.writing():
+            self._connection.execute(
+                "INSERT OR IGNORE INTO spaces (fingerprint) VALUES (?)", (space,)
+            )
+            number = self._space(space)
+            self._connection.executemany(
+                "INSERT OR IGNORE INTO vectors (space, digest, data) VALUES (?, ?, ?)",
+                [
+                    (number, digest, vector.astype("<f2").tobytes())
+                    for digest, vector in zip(digests, vectors, strict=True)
+                ],
+            )
+
+    def vectors(self, space: str, digests: Iterable[bytes]) -> dict[bytes, Any]:
+        """The vectors of digests, each a row of half-precision numbers."""
+        numpy = _numpy()
+        found: dict[bytes, Any] = {}
+        with self.reading():
+            number = self._space(space)
+            for part in parts(sorted(set(digests))):
+                for digest, data in self._file.all(
+                    "SELECT digest, data FROM vectors WHERE space = ? "
+                    f"AND digest IN ({marks(part)})",
+                    (number, *part),
+                ):
+                    found[digest] = numpy.frombuffer(data, dtype="<f2")
+        return found
+
+    def drop_vectors(self, space: str) -> int:
+        """Drop the vectors that no passage needs, and all of other spaces; how many."""
+        unused = (
+            "FROM vectors WHERE space != ? OR NOT EXISTS "
+            "(SELECT 1 FROM chunks WHERE chunks.digest = vectors.digest)"
+        )
+        number = self._space(space)
+        if not self._file.all(f"SELECT 1 {unused} LIMIT 1", (number,)):
+            return 0
+        with self._file.writing():
+            return self._connection.execute(f"DELETE {unused}", (number,)).rowcount
+
+    def find_near(
+        self, space: str, vector: Any, scope: Scope, limit: int, mix: float
+    ) -> list[Found]:
+        """The passages whose vectors have the largest cosine, best first; see `Store`."""
+        numpy = _numpy()
+        with self.reading():
+            if self._held is None or self._held.space != space:
+                self._held = Held(numpy, space)
+            held = self._held
+            held.refresh(self._file.all, self._space(space))
+            documents = None
+            if not self._is_all(scope):
+                which, values = _allowed(scope)
+                documents = [key for (key,) in self._file.all(which, values)]
+        return held.nearest(vector, documents, limit, mix)
+
+    def _is_all(self, scope: Scope) -> bool:
+        """Whether a scope is the whole index, so that nothing has to be filtered."""
+        return not scope.where and not self._file.all(
+            "SELECT 1 FROM documents WHERE namespace != ? LIMIT 1", (bytes_of(scope.namespace),)
+        )
+
+    # --- passages ---------------------------------------------------------------------------
+
+    def passages(self, keys: Iterable[int]) -> list[Passage]:
+        """Passages by their keys, in that order; those that are gone are left out."""
+        wanted = list(keys)
+        with self.reading():
+            found: dict[int, Passage] = {}
+            for part in parts(wanted):
+                for passage in self._passages(f"c.id IN ({marks(part)})", part):
+                    found[passage.key] = passage
+        return [found[key] for key in wanted if key in found]
+
+    def passages_of(self, document: int, first: int, last: int) -> list[Passage]:
+        """The passages of a document from number ``first`` to ``last``, both included."""
+        with self.reading():
+            return list(
+                self._passages(
+                    "c.document = ? AND c.position BETWEEN ? AND ? ORDER BY c.position",
+                    (document, first, last),
+                )
+            )
+
+    def _passages(self, which: str, values: Sequence[Any]) -> Iterator[Passage]:
+        columns = ", ".join(f"c.{name}" for name in COLUMNS.split(", "))
+        metadata: dict[int, dict[str, Any]] = {}
+        for row in self._file.all(
+            "SELECT c.id, c.document, c.position, d.namespace, d.uri, d.content_hash, d.meta, "
+            f"d.changes, {columns} FROM chunks AS c JOIN documents AS d ON d.id = c.document "
+            f"WHERE {which}",
+            values,
+        ):
+            key, document, position, namespace, uri, content, meta, changes, *own = row
+            place = ChunkRow(*own)
+            text = self._text(document, content)[place.start : place.end]
+            if document not in metadata:
+                metadata[document] = merged(json.loads(meta), json.loads(changes))
+            yield Passage(
+                key,
+                document,
+                text_of(namespace),
+                place.digest,
+                chunk_of(place, text, text_of(uri), position, metadata[document]),
+            )
+
+    def text(self, document: int, start: int, end: int) -> str:
+        """A part of the text of a document."""
+        with self.reading():
+            rows = self._file.all("SELECT content_hash FROM documents WHERE id = ?", (document,))
+            return self._text(document, rows[0][0])[start:end] if rows else ""
+
+    def _text(self, document: int, content_hash: str) -> str:
+        """The text of a document; those asked for last are kept."""
+        name = (document, content_hash)
+        if name not in self._texts:
+            ((data,),) = self._file.all("SELECT text FROM documents WHERE id = ?", (document,))
+            self._texts[name] = text_of(data)
+            while len(self._texts) > 1 and sum(map(len, self._texts.values())) > _KEPT_TEXT:
+                self._texts.popitem(last=False)
+        self._texts.move_to_end(name)
+        return self._texts[name]
+
+    # --- the whole --------------------------------------------------------------------------
+
+    def damage(self, space: str) -> Iterator[tuple[str, str]]:
+        """What does not fit together inside, as the document's name and what it is."""
+        with self.reading():
+            yield from damage(self._connection, self._space(space) if space else 0, self.stems)
+
+    def vacuum(self) -> None:
+        """Give back the room of what was removed."""
+        with self._file.writing():
+            self._connection.execute("INSERT INTO words (words) VALUES ('optimize')")
+        self._file.all("VACUUM")
+        self._file.all("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def close(self) -> None:
+        """Close the file; closing twice does nothing."""
+        self._file.close()
+        self._held = None
+
+
+# The columns of a document in a row of their values, and of what is told of one.
+_DOCUMENT = (
+    "namespace, uri, media_type, recipe, characters, content_hash, meta, changes, source, layout, "
+    "text"
+)
+_STORED = (
+    "d.namespace, d.uri, d.media_type, d.characters, "
+    "(SELECT count(*) FROM chunks WHERE document = d.id), d.content_hash, d.meta, d.changes, "
+    "d.recipe, d.source"
+)
+
+
+def _document_values(row: DocumentRow) -> tuple[Any, ...]:
+    document = row.document
+    return (
+        bytes_of(row.namespace),
+        bytes_of(row.uri),
+        document.media_type,
+        row.recipe,
+        len(document.text),
+        document.content_hash,
+        json.dumps(plain(document.meta)),
+        json.dumps(dict(row.changes)),
+        json.dumps(dict(row.source)),
+        pack_layout(document),
+        bytes_of(document.text),
+    )
+
+
+def _stored(row: Sequence[Any]) -> StoredDocument:
+    namespace, uri, media_type, characters, chunks, content, meta, changes, recipe, source = row
+    return StoredDocument(
+        namespace=text_of(namespace),
+        uri=text_of(uri),
+        media_type=media_type,
+        characters=characters,
+        chunks=chunks,
+        content_hash=content,
+        meta=json.loads(meta),
+        changes=json.loads(changes),
+        recipe=recipe,
+        source=json.loads(source),
+    )
+
+
+def _allowed(scope: Scope) -> tuple[str, list[Any]]:
+    """The documents of a scope, as a query for their keys and its values."""
+    statement = "SELECT id FROM documents WHERE namespace = ?"
+    values: list[Any] = [bytes_of(scope.namespace)]
+    for key, wanted in scope.where:
+        statement += (
+            " AND id IN (SELECT document FROM labels WHERE key = ? AND value IN "
+            "(SELECT value FROM json_each(?)))"
+        )
+        values += [bytes_of(key), json.dumps(wanted)]
+    return statement, values
+
+
+def _numpy() -> Any:
+    return require_extra("numpy", "index", "search by meaning")
