@@ -12,7 +12,7 @@ from typing import Any, overload
 from spanwise.cutting.caps import Cap
 from spanwise.cutting.sizers import Sizer, chars
 from spanwise.cutting.spans import Spans
-from spanwise.documents import Document
+from spanwise.documents import Document, Part
 from spanwise.errors import SplitterError, shown
 
 __all__ = ["BETWEEN_HEADINGS", "Chunk", "Chunks", "TurnSpan", "join_context"]
@@ -310,43 +310,45 @@ class Chunks(Sequence[Chunk]):
     def _build(self, i: int) -> Chunk:
         """The chunk at an index: the one place where a `Chunk` is made."""
         document = self.document
-        start, body, end = self.starts[i], self.bodies[i], self.ends[i]
-        outline = document.outline
-        heading = outline.heading_at(body, end)
-        text = document.text[start:end]
-        turns = document.parts_between(start, end, "turn")
+        start, end = self.starts[i], self.ends[i]
         return Chunk(
             id=self.ids[i],
             doc_uri=document.uri,
             index=i,
             start=start,
-            body=body,
+            body=self.bodies[i],
             end=end,
-            text=text,
+            text=document.text[start:end],
             boundary=self.boundaries[i],
-            heading_path=outline.paths[heading] if heading >= 0 else (),
-            headings=outline.titles_between(body, end),
-            pages=tuple(part.label for part in document.parts_between(body, end, "page")),
-            lines=document.lines_between(body, end),
-            context=self._context(start, body, heading, text, self.limit),
             meta=document.meta,
-            first_seq=turns[0].meta.get("seq") if turns else None,
-            last_seq=turns[-1].meta.get("seq") if turns else None,
-            item_ids=tuple(part.meta.get("item_id", "") for part in turns),
-            start_ms=_first(part.meta.get("start_ms") for part in turns),
-            end_ms=_first(part.meta.get("end_ms") for part in reversed(turns)),
-            places=document.places_between(body, end),
-            speakers=tuple(dict.fromkeys(s for part in turns if (s := part.meta.get("speaker")))),
-            turns=tuple(
-                TurnSpan(
-                    part.meta.get("seq", 0),
-                    part.meta.get("item_id", ""),
-                    part.start - start,
-                    part.end - start,
-                )
-                for part in turns
-            ),
+            **self.told(i),
         )
+
+    def told(self, i: int) -> dict[str, Any]:
+        """What a chunk says of itself beside its place and its text, by the names of its fields.
+
+        What it has nothing to say of is left out, but for its lines.
+        """
+        document, outline = self.document, self.document.outline
+        start, body, end = self.starts[i], self.bodies[i], self.ends[i]
+        said: dict[str, Any] = {"lines": document.lines_between(body, end)}
+        heading = -1
+        if outline.structure.heading_starts:
+            heading = outline.heading_at(body, end)
+            if heading >= 0:
+                said["heading_path"] = outline.paths[heading]
+            titles = outline.titles_between(body, end)
+            if titles:
+                said["headings"] = titles
+        context = self._context(start, body, heading, document.text[start:end], self.limit)
+        if context:
+            said["context"] = context
+        if document.has_parts:
+            pages = tuple(part.label for part in document.parts_between(body, end, "page"))
+            places = document.places_between(body, end)
+            said |= {"pages": pages, "places": places}
+            said |= _of_turns(document.parts_between(start, end, "turn"), start)
+        return said
 
     def _context(self, start: int, body: int, heading: int, text: str, limit: Cap | None) -> str:
         """What the own part stands under and its text does not say, within a cap.
@@ -356,11 +358,13 @@ class Chunks(Sequence[Chunk]):
         """
         outline = self.document.outline
         found = outline.structure
-        path = [
-            outline.paths[i][-1][:_LONGEST_TITLE]
-            for i in (outline.ancestors(heading) if heading >= 0 else ())
-            if found.title_starts[i] < start and outline.paths[i][-1]
-        ]
+        path: list[str] = []
+        if heading >= 0:
+            path = [
+                outline.paths[i][-1][:_LONGEST_TITLE]
+                for i in outline.ancestors(heading)
+                if found.title_starts[i] < start and outline.paths[i][-1]
+            ]
         title = self.document.meta.get("title")
         if isinstance(title, str) and title and title not in path and title not in text:
             path.insert(0, title)
@@ -377,6 +381,29 @@ class Chunks(Sequence[Chunk]):
             else:
                 header_text = ""
         return ""
+
+
+def _of_turns(turns: Sequence[Part], start: int) -> dict[str, Any]:
+    """What a chunk that begins at ``start`` says of its turns."""
+    if not turns:
+        return {}
+    return {
+        "first_seq": turns[0].meta.get("seq"),
+        "last_seq": turns[-1].meta.get("seq"),
+        "item_ids": tuple(part.meta.get("item_id", "") for part in turns),
+        "start_ms": _first(part.meta.get("start_ms") for part in turns),
+        "end_ms": _first(part.meta.get("end_ms") for part in reversed(turns)),
+        "speakers": tuple(dict.fromkeys(s for part in turns if (s := part.meta.get("speaker")))),
+        "turns": tuple(
+            TurnSpan(
+                part.meta.get("seq", 0),
+                part.meta.get("item_id", ""),
+                part.start - start,
+                part.end - start,
+            )
+            for part in turns
+        ),
+    }
 
 
 def _first(values: Iterable[int | None]) -> int | None:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from codecs import lookup
-from collections.abc import Iterable, Mapping
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from itertools import islice
+from itertools import islice, repeat
 from typing import Any
 
 from spanwise.cutting.markdown import Structure, scan
 from spanwise.cutting.spans import end_at, first_ink, is_white
 from spanwise.errors import OptionError, shown
 
-__all__ = ["MARKDOWN", "Document", "Location", "Outline", "Part", "Turn"]
+__all__ = ["MARKDOWN", "Document", "Location", "Outline", "Part", "Turn", "parts_of"]
 
 # A bare string has no media type and is read as Markdown, like a `.md` file.
 MARKDOWN = ("", "text/markdown")
@@ -47,6 +48,21 @@ def _named(kind: str, labels: list[str]) -> str:
     return f"{kind}s {', '.join(shown_labels)}"
 
 
+def _openers(parts: Sequence[Part]) -> list[int]:
+    """For each part the last before it that is still open where it begins, or -1.
+
+    One that is open further on was open there too: what holds a place is on the way from the
+    last part before it.
+    """
+    found: list[int] = []
+    for i, part in enumerate(parts):
+        opener = i - 1
+        while opener >= 0 and parts[opener].end <= part.start:
+            opener = found[opener]
+        found.append(opener)
+    return found
+
+
 def after_lines(text: str, start: int, count: int) -> int:
     """The end of the ``count``-th line from ``start`` on, its line end left out."""
     end = start
@@ -67,6 +83,21 @@ class Part:
     end: int
     label: str
     meta: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+
+def parts_of(
+    kind: str,
+    starts: Sequence[int],
+    ends: Iterable[int],
+    labels: Iterable[object],
+    metas: Iterable[Mapping[str, Any]],
+) -> tuple[Part, ...]:
+    """Many parts of a kind at once, in a third of the time of one by one."""
+    made = tuple(map(object.__new__, repeat(Part, len(starts))))
+    columns = (repeat(kind), starts, ends, map(str, labels), metas)
+    for name, values in zip(Part.__slots__, columns, strict=True):
+        deque(map(getattr(Part, name).__set__, made, values), maxlen=0)
+    return made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -430,16 +461,34 @@ class Document:
         noted = self.parts_between(start, end, "source line")
         return (int(noted[0].label), int(noted[-1].label)) if noted else ()
 
+    @property
+    def has_parts(self) -> bool:
+        """Whether there are parts, or pages by form feeds."""
+        if "has parts" not in self._cache:
+            self._cache["has parts"] = bool(self._all_parts())
+        value: bool = self._cache["has parts"]
+        return value
+
     def parts_between(self, start: int, end: int, kind: str) -> list[Part]:
-        """The parts of a kind that ``[start, end)`` touches, in order."""
+        """The parts of a kind that ``[start, end)`` touches, in order; those around it first.
+
+        Cost: the parts it answers, and how deep they nest.
+        """
         key = f"parts {kind}"
         if key not in self._cache:
             parts = [part for part in self._all_parts() if part.kind == kind]
-            self._cache[key] = (parts, [part.start for part in parts])
-        parts, starts = self._cache[key]
-        first = max(0, bisect_right(starts, start) - 1)
-        last = bisect_left(starts, end, first)
-        return [part for part in parts[first:last] if part.end > start]
+            starts = [part.start for part in parts]
+            self._cache[key] = (parts, starts, _openers(parts))
+        parts, starts, openers = self._cache[key]
+        first = bisect_right(starts, start)
+        around: list[Part] = []
+        opener = first - 1
+        while opener >= 0:
+            if parts[opener].end > start and parts[opener].start < end:
+                around.append(parts[opener])
+            opener = openers[opener]
+        inside: list[Part] = parts[first : bisect_left(starts, end, first)]
+        return around[::-1] + inside
 
     def _all_parts(self) -> tuple[Part, ...]:
         """The parts given, and pages by form feeds where a plain text has them."""

@@ -361,6 +361,14 @@ def test_paths_that_lead_out_are_refused() -> None:
         list(archive_members(raw_of(zipped({"../a.md": b""}))))
 
 
+def test_a_path_of_very_many_names_is_refused_unseen() -> None:
+    data = zipped({"a/" * 30_000 + "b.md": b"B", "x/" * 99 + "c.md": b"C"})
+    for options in ({}, {"include": ["**/c.md"]}, {"exclude": ["**/d/*.md", "d/"]}):
+        got, errors = read(data, **options)  # type: ignore[arg-type]
+        assert list(got.values()) == [b"C"]
+        assert "its path has more than 100 names" in errors[0]
+
+
 def test_a_member_without_a_name_is_refused() -> None:
     got, errors = read(zipped({"": b"X", "a.md": b"A"}))
     assert got == {"in/kb.zip/a.md": b"A"}
@@ -392,6 +400,72 @@ def test_archives_in_archives() -> None:
     got, errors = read(zipped({"a.zip": b"PK\x03\x04 no archive", "b.md": b"B"}))
     assert got == {"in/kb.zip/b.md": b"B"}
     assert "kb.zip/a.zip: it is no ZIP archive that can be read" in errors[0]
+
+
+@pytest.mark.parametrize(
+    ("include", "exclude"),
+    [
+        (["*.md"], []),
+        (["docs/**"], []),
+        (["docs"], []),
+        (["/a.md"], []),
+        (["*.foo"], []),
+        (["*.foo", "*.md", "!b.*"], []),
+        (["docs/*", "!docs/b.md"], []),
+        ([".hid/**"], []),
+        ([], ["*.md"]),
+        ([], ["docs/"]),
+        ([], ["docs/*", "!docs/b.md"]),
+        (["docs/**"], ["b.*"]),
+        ([], ["deep"]),
+        (["deep/"], []),
+        (["nothing"], []),
+        ([], []),
+    ],
+)
+def test_patterns_choose_members_as_they_do_files(
+    include: list[str], exclude: list[str], tmp_path: Path
+) -> None:
+    names = ("a.md", "b.foo", "docs/a.txt", "docs/b.md", "docs/deep/c.md", "docs/deep/d.foo")
+    names += (".hid/e.md", "x/docs/f.md", "x/.g.md")
+    make(tmp_path, *names)
+    data = zipped(dict.fromkeys((*names, "docs/"), b"A"))
+    options = {"include": include, "exclude": exclude, "suffixes": SUFFIXES}
+    got, errors = read(data, **options)
+    assert not errors
+    assert [name.removeprefix("in/kb.zip/") for name in got] == found(tmp_path, **options)
+
+
+def test_an_archive_inside_is_a_folder_to_patterns() -> None:
+    inner = zipped({"a.md": b"A", "docs/b.md": b"B", "c.txt": b"C"})
+    data = zipped({"docs/in.zip": inner, "old.zip": inner, "a.md": b"A"})
+
+    def names(*include: str, exclude: tuple[str, ...] = ()) -> list[str]:
+        got, errors = read(data, include=include, exclude=exclude, suffixes=SUFFIXES)
+        assert not errors
+        return [name.removeprefix("in/kb.zip/") for name in got]
+
+    assert names("*.txt") == ["docs/in.zip/c.txt", "old.zip/c.txt"]
+    assert names("/docs/**") == [f"docs/in.zip/{each}" for each in ("a.md", "c.txt", "docs/b.md")]
+    assert names("old.zip", exclude=("a.md",)) == ["old.zip/c.txt", "old.zip/docs/b.md"]
+    assert names(exclude=("*.zip",)) == ["a.md"]
+    assert names(exclude=("*.md", "docs/")) == ["old.zip/c.txt"]
+    assert names("/a.md") == ["a.md"]
+
+
+def test_a_member_left_out_is_not_looked_at() -> None:
+    data = zipped({"bad/bomb.txt": bytes(30 << 20), "bad/in.zip": b"PK\x03\x04", "a.md": b"A"})
+    assert len(read(data)[1]) == 2
+    assert read(data, exclude=["bad/"]) == ({"in/kb.zip/a.md": b"A"}, [])
+    assert read(data, include=["*.md"], exclude=["in.zip"]) == ({"in/kb.zip/a.md": b"A"}, [])
+    with pytest.raises(OptionError, match="exclude has the pattern"):
+        read(data, exclude=["["])
+    # What is no path inside is refused whatever it is called, unless it is left out.
+    outside = zipped({"../../x.md": b"X", "/y.md": b"Y", "./z.md": b"Z"})
+    got, errors = read(outside, include=["*.md"])
+    assert got == {"in/kb.zip/./z.md": b"Z"}
+    assert len(errors) == 2
+    assert read(outside, exclude=["*.md"]) == ({}, [])
 
 
 def test_office_files_are_no_archives() -> None:

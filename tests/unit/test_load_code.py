@@ -27,7 +27,7 @@ from spanwise import (
 from spanwise.loaders import code_tree
 from spanwise.loaders.base import Raw
 from spanwise.loaders.code import CodeLoader
-from spanwise.loaders.code_tree import LANGUAGES
+from spanwise.loaders.languages import LANGUAGES
 from spanwise.loaders.offsets import CodePoints
 
 STDLIB = Path(sysconfig.get_path("stdlib"))
@@ -565,6 +565,8 @@ def test_a_grammar_of_another_version(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_many_definitions_and_deep_errors_end() -> None:
     grammar_or_skip(".js")
     doc = load("function f(){ return 1 }\n" * 20_000, "a.js")
+    assert len(paths(doc)) == 20_000
+    doc = load(f"let {','.join(f'f{i}=()=>{{}}' for i in range(20_000))};\n", "a.js")
     assert len(paths(doc)) == 20_000
     assert "problem" in load("{(" * 100_000, "a.js").meta
 

@@ -321,6 +321,10 @@ def test_a_hundred_thousand_of_anything(unit: str) -> None:
     assert unit in ("<!--", "<span hidden>") or doc.text.endswith("end")
 
 
+def test_tags_that_never_end_are_text() -> None:
+    assert page("<a" * MANY).text == "<a" * MANY
+
+
 def test_spans_cannot_multiply_a_table() -> None:
     for html in (
         "<table><tr>" + "<td>x" * 5000 + "<tr><td>y" * 5000,

@@ -19,6 +19,7 @@ from spanwise.loaders.records import (
     JsonLinesLoader,
     JsonLoader,
     LogLoader,
+    next_row,
     sniff_delimiter,
 )
 
@@ -132,6 +133,58 @@ def test_a_quote_far_away_does_not_close_one() -> None:
     assert len(read(near, "a.csv").parts) == 2
 
 
+pieces = st.sampled_from(
+    [
+        *'ab,"\n\r|;\t ',
+        '"',
+        '""',
+        '"a"',
+        ',"',
+        '",',
+        "\r\n",
+        "\u2028",
+        "\x85",
+        "\v",
+        "\x1c",
+        "\ufeff",
+        "🏮",
+    ]
+)
+
+
+@given(st.lists(pieces, max_size=30).map("".join), st.sampled_from(["", '"a,b\n', "x" * 140_000]))
+def test_rows_read_together_are_those_read_one_by_one(text: str, more: str) -> None:
+    document = read(text + more, "a.csv")
+    text = document.text
+    at, number, expected = 0, 0, []
+    while at < len(text):
+        row = next_row(text, at, document.meta["delimiter"])
+        assert row is not None
+        number += 1
+        if at < row[0]:
+            expected.append((str(number), at, row[0], row[2]))
+        at = row[1]
+    assert [(p.label, p.start, p.end, p.meta["fields"]) for p in document.parts] == expected
+
+
+@pytest.mark.parametrize("inside", ["x" * 131_071, 'x""' * 43_690, "x\n" * 65_535])
+def test_the_longest_field(inside: str) -> None:
+    text = f'a,b\n1,"{inside}"\n3,4\n'
+    assert [label for _, label, _ in parts(read(text, "a.csv"))] == ["1", "2", "3"]
+    longer = read(text.replace(inside, inside + "xx"), "a.csv")
+    assert (2, "a quote is not closed") in longer.meta["bad_rows"]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_line_ends_of_python_alone_are_no_line_ends(end: str) -> None:
+    rows = ["a,\u2028b", "\v,\f", "\x1c\x1d\x1e,\x85", '"\u2029",1']
+    assert [s for _, _, s in parts(read(end.join(rows), "a.csv"))] == rows
+    lines = ['"\x85\u2028"', '"\f"', "[\v1]", "\x1c", "\u2028"]
+    document = read(end.join(lines), "a.jsonl")
+    assert [s for _, _, s in parts(document)] == lines[:4]
+    assert [number for number, _ in document.meta["bad_records"]] == [2, 3, 4]
+
+
 @pytest.mark.parametrize(
     ("text", "delimiter"),
     [
@@ -180,6 +233,13 @@ def test_items_are_those_that_python_wrote(
     assert [part.label for part in document.parts] == [str(i + 1) for i in range(len(items))]
     found = [json.loads(document.text[part.start : part.end]) for part in document.parts]
     assert json.dumps(found) == json.dumps(items)
+
+
+def test_items_however_they_are_parted() -> None:
+    for text in ("[1, 2, 3,4 , 5,\n  6,\n  7, \t8]", '{"a":[ 1,2,3 ,4,5,6 , 7, 8\n]}'):
+        assert [s for _, _, s in parts(read(text, "a.json"))] == list("12345678")
+    problem = read("[1, 2,   ]", "a.json").meta["problem"]
+    assert problem == "not JSON: Expecting value, line 1, column 10"
 
 
 @pytest.mark.parametrize(

@@ -88,8 +88,8 @@ def find_sources(paths: Iterable[str], failures: Failures, **which: Any) -> list
     """The sources that paths name; each once.
 
     A file itself, the documents in a folder (``which`` are the options of `find_documents`),
-    the documents inside a ZIP archive. What a folder or an archive holds is read in a process
-    of its own where it is more than text.
+    the documents inside a ZIP archive, which ``include`` and ``exclude`` choose from too. What a
+    folder or an archive holds is read in a process of its own where it is more than text.
     """
     found: dict[str, Source] = {}
     for path in paths:
@@ -103,7 +103,7 @@ def find_sources(paths: Iterable[str], failures: Failures, **which: Any) -> list
                 )
             sources = [Source(str(each), isolate=True) for each in inside]
         elif path.lower().endswith(".zip") and os.path.isfile(path):  # noqa: PTH113
-            sources = _inside(path, failures)
+            sources = _inside(path, failures, which)
         else:
             sources = [Source(path)]
         for source in sources:
@@ -127,7 +127,7 @@ def remarks(document: Document) -> list[str]:
     return said
 
 
-def _inside(path: str, failures: Failures) -> list[Source]:
+def _inside(path: str, failures: Failures, which: dict[str, Any]) -> list[Source]:
     """The documents in a ZIP archive; the file itself where it is none, which then says why."""
     raw = Raw(data=Path(path).read_bytes(), name=path, uri=Path(path).as_posix(), suffix=".zip")
     if not is_archive(raw):
@@ -135,12 +135,16 @@ def _inside(path: str, failures: Failures) -> list[Source]:
     before = len(failures.reasons)
     sources: list[Source] = []
     try:
-        members = archive_members(raw, suffixes=SUFFIXES, on_error=failures.add)
+        patterns = {name: which.get(name, ()) for name in ("include", "exclude")}
+        members = archive_members(raw, suffixes=SUFFIXES, on_error=failures.add, **patterns)
         sources += (Source(member.name, raw=member) for member in members)
     except LoadError as fault:
         failures.add(fault)
     if not sources and len(failures.reasons) == before:
-        failures.add(f"{path}: it holds no documents of a kind that is read; see docs/formats.md")
+        failures.add(
+            f"{path}: it holds no documents of a kind that is read; docs/formats.md lists them, "
+            "--include names others"
+        )
     return sources
 
 

@@ -119,19 +119,18 @@ class Builder:
         )
 
     def _block(self, text: str, *, tight: bool = False) -> int:
-        """Write a block; where it begins, or -1 when it has no ink."""
-        if not text.strip():
+        """Write a block without white space at its end; where it begins, or -1 without ink."""
+        if not text:
             return -1
-        if self._pieces:
-            self._write(_BETWEEN_ITEMS if tight and self._tight else _BETWEEN_BLOCKS)
-        self._tight = tight
         start = self._at
-        self._write(text)
-        return start
-
-    def _write(self, text: str) -> None:
+        if self._pieces:
+            gap = _BETWEEN_ITEMS if tight and self._tight else _BETWEEN_BLOCKS
+            self._pieces.append(gap)
+            start += len(gap)
+        self._tight = tight
         self._pieces.append(text)
-        self._at += len(text)
+        self._at = start + len(text)
+        return start
 
     def _atom(self, kind: str, start: int) -> None:
         self._structure.atom_kinds.append(kind)
@@ -141,4 +140,5 @@ class Builder:
 
 def _row(cells: Sequence[str]) -> str:
     """A row of a table on one line."""
-    return "| " + " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in cells) + " |"
+    lines = [" ".join(cell.split()).replace("|", "\\|") for cell in cells]
+    return f"| {' | '.join(lines)} |"

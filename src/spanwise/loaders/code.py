@@ -15,16 +15,15 @@ from spanwise.cutting.block_parser import Structure, line_feeds
 from spanwise.documents import Document
 from spanwise.errors import LoadError, MissingExtraError, OptionError
 from spanwise.loaders.base import Raw
-from spanwise.loaders.code_tree import (
-    LANGUAGES,
+from spanwise.loaders.code_headings import (
     LINE_END,
     Definition,
-    Language,
     line_start,
-    read_tree,
     rest_of_line,
     structure_of,
 )
+from spanwise.loaders.code_tree import read_tree
+from spanwise.loaders.languages import LANGUAGES, Language
 from spanwise.loaders.offsets import CodePoints
 from spanwise.loaders.text import decode
 

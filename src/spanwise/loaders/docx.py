@@ -97,6 +97,7 @@ class _Reader:
     def __init__(self, archive: Archive, path: str) -> None:
         self.builder = Builder()
         self._styles: dict[str, _Style] = {}
+        self._inherited: dict[str, _Style] = {}
         self._default = ""
         self._numbering = _Numbering()
         self._found: dict[str, dict[str, Element]] = {"footnote": {}, "endnote": {}}
@@ -179,11 +180,22 @@ class _Reader:
 
     def _kind(self, settings: Element | None) -> tuple[int, str, int, int]:
         """The outline level from 0, or -1; the list's id, or empty; the level in it; its depth."""
-        outline, depth = _outline(settings), 0
-        list_id, level = _list_of(settings)
         key = self._default
         if settings is not None:
             key = attribute(under(settings, "w:pStyle"), "val", key)
+        style = self._inherited.get(key)
+        if style is None:
+            style = self._inherited[key] = self._inherit(key)
+        outline, (list_id, level) = _outline(settings), _list_of(settings)
+        outline = outline if outline >= 0 else style.outline
+        list_id = list_id or style.list_id
+        level = min(max(level if level >= 0 else style.list_level, 0), _LEVELS - 1)
+        return outline, list_id if list_id != "0" else "", level, style.depth
+
+    def _inherit(self, key: str) -> _Style:
+        """A style with what the styles it is based on say."""
+        outline = level = -1
+        list_id, depth = "", 0
         for _ in range(_DEEPEST_STYLE):  # a style may be based on itself
             style = self._styles.get(key)
             if style is None:
@@ -194,8 +206,7 @@ class _Reader:
             level = level if level >= 0 else style.list_level
             depth = max(depth, style.depth)
             key = style.based
-        level = min(max(level, 0), _LEVELS - 1)
-        return outline, list_id if list_id != "0" else "", level, depth
+        return _Style("", outline, list_id, level, depth)
 
     def _table(self, table: Element) -> None:
         rows = [

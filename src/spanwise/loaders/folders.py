@@ -33,6 +33,8 @@ _RATIO_FROM = 1 << 20
 _MOST_BYTES = 1 << 30
 _MOST_MEMBERS = 100_000
 _DEEPEST = 2
+# Names in a path inside an archive: what patterns cost grows with their square.
+_MOST_NAMES = 100
 _READ = 1 << 20
 
 _ENCRYPTED = 0x1
@@ -150,8 +152,8 @@ class _Walk:
                 return not rule.negated
         return False
 
-    def takes(self, names: tuple[str, ...], entry: os.DirEntry[str]) -> bool:
-        """Whether a file, a link to one or a broken link is asked for."""
+    def asks(self, names: tuple[str, ...]) -> bool:
+        """Whether a file is asked for, if the folder it lies in is entered."""
         by_suffix = (
             self.suffixes is None or PurePosixPath(names[-1]).suffix.lower() in self.suffixes
         )
@@ -161,7 +163,20 @@ class _Walk:
                 return False
         elif not by_suffix or names[-1].startswith("."):
             return False
-        if _excluded(self.exclude, names, False):
+        return not _excluded(self.exclude, names, False)
+
+    def asks_member(self, names: tuple[str, ...], *, may_be_archive: bool) -> bool:
+        """Whether a file of an archive is asked for, or a folder if that is what it is."""
+        if not self.include and any(name.startswith(".") for name in names[:-1]):
+            return False
+        ends = range(1, len(names)) if self.exclude else ()
+        if any(_excluded(self.exclude, names[:end], True) for end in ends):
+            return False
+        return self.asks(names) or (may_be_archive and self.enters(names))
+
+    def takes(self, names: tuple[str, ...], entry: os.DirEntry[str]) -> bool:
+        """Whether a file, a link to one or a broken link is asked for."""
+        if not self.asks(names):
             return False
         try:
             return entry.is_file() or (entry.is_symlink() and not entry.is_dir())
@@ -351,14 +366,16 @@ def is_archive(raw: Raw) -> bool:
 def archive_members(
     raw: Raw,
     *,
+    include: Iterable[str] = (),
+    exclude: Iterable[str] = (),
     suffixes: Collection[str] | None = None,
     most_bytes: int = _MOST_BYTES,
     on_error: _OnError | None = None,
 ) -> Iterator[Raw]:
     """The files in a ZIP archive, in order of their paths, named ``archive.zip/inner/path``.
 
-    - ``suffixes``: of the files to read, in small letters with their dots (unset: all).
-      Archives inside the archive are entered in any case, two deep.
+    - ``include``, ``exclude``, ``suffixes``: as in `find_sources`, of the paths inside the
+      archive. An archive inside is a folder to them, and is entered two deep.
     - ``most_bytes``: what all members together may come to.
 
     Left out, as in folders, are links and paths with a name that begins with a dot. A member
@@ -367,18 +384,29 @@ def archive_members(
     unset it is raised. Raises `LoadError` for bytes that are no archive. Members are read one
     at a time, as they are asked for.
     """
-    yield from _members(raw, suffixes, [most_bytes], most_bytes, 0, _reporter(on_error))
+    walk = _Walk(
+        include=_rules(include, "include", dots=False),
+        exclude=_rules(exclude, "exclude", dots=True),
+        suffixes=None if suffixes is None else frozenset(suffixes),
+        most_bytes=None,
+        report=_reporter(on_error),
+    )
+    yield from _members(raw, walk, [most_bytes], most_bytes, 0, ())
 
 
 def _members(
     raw: Raw,
-    suffixes: Collection[str] | None,
+    walk: _Walk,
     left: list[int],
     most_bytes: int,
     depth: int,
-    report: _OnError,
+    above: tuple[str, ...],
 ) -> Iterator[Raw]:
-    """The files in an archive that lies ``depth`` archives deep; ``left`` is shared by all."""
+    """The files in an archive that lies ``depth`` archives deep; ``left`` is shared by all.
+
+    ``above`` are the names that lead to it.
+    """
+    report = walk.report
     try:
         archive = zipfile.ZipFile(BytesIO(raw.data))
     except _DAMAGE as fault:
@@ -401,13 +429,12 @@ def _members(
         named = [(_name_in(info), info) for info in infos if not info.filename.endswith("/")]
         last = dict(named)
         for path, info in sorted(named, key=lambda pair: pair[0].split("/")):
-            is_link = stat.S_ISLNK(info.external_attr >> 16)
             suffix = PurePosixPath(path).suffix.lower()
-            wanted = suffixes is None or suffix in suffixes or suffix == ".zip"
-            hidden = any(
-                name.startswith(".") and name not in (".", "..") for name in path.split("/")
-            )
-            if is_link or hidden or not wanted:
+            names = (*above, *_names_in(path))
+            if stat.S_ISLNK(info.external_attr >> 16) or not (
+                path.count("/") >= _MOST_NAMES  # it is refused unseen
+                or walk.asks_member(names, may_be_archive=suffix == ".zip")
+            ):
                 continue
             name = f"{raw.name}/{path}"
             wrong = _refusal(path, info, left[0], most_bytes)
@@ -438,8 +465,10 @@ def _members(
                 encoding=raw.encoding,
             )
             if not is_archive(member):
-                if suffixes is None or suffix in suffixes:
+                if walk.asks(names):
                     yield member
+                continue
+            if not walk.enters(names):
                 continue
             if depth == _DEEPEST:
                 report(
@@ -450,9 +479,14 @@ def _members(
                 )
                 continue
             try:
-                yield from _members(member, suffixes, left, most_bytes, depth + 1, report)
+                yield from _members(member, walk, left, most_bytes, depth + 1, names)
             except LoadError as error:
                 report(error)
+
+
+def _names_in(path: str) -> tuple[str, ...]:
+    """The names of a member's path, as patterns see them."""
+    return tuple(name for name in path.split("/") if name not in ("", ".", "..")) or ("",)
 
 
 def _name_in(info: zipfile.ZipInfo) -> str:
@@ -470,6 +504,8 @@ def _refusal(path: str, info: zipfile.ZipInfo, left: int, most_bytes: int) -> st
     """Why a member is not to be read, with the way out; empty where it is."""
     if not path:
         return "a member has no name; make the archive again"
+    if path.count("/") >= _MOST_NAMES:
+        return f"its path has more than {_MOST_NAMES} names; make the archive again, less deep"
     if path.startswith("/") or _DRIVE.match(path) or ".." in path.split("/"):
         return "its path leads out of the archive; make the archive again with relative paths"
     if info.flag_bits & _ENCRYPTED:

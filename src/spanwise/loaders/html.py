@@ -53,7 +53,7 @@ _BLOCKS |= _names(
 # An unclosed heading ends before these; a browser would set all that follows as the heading.
 _END_HEADING = _LISTS | _HEADINGS | _PRE | {"p", "table", "blockquote", "section", "article", "hr"}
 
-_white = re.compile(r"[ \t\n\r\f]+")
+_white = re.compile(r"[\t\n\r\f][ \t\n\r\f]*| [ \t\n\r\f]+")  # a space alone stays
 _broken = re.compile(f" ?{_BREAK} ?")
 _line_end = re.compile(r"\r\n?|\n")
 
@@ -374,16 +374,20 @@ class _Reader:
     def flush(self) -> None:
         """Write the text that is waiting as a block of the kind that is open."""
         at, self.at = self.at, -1
+        if at < 0:
+            self.run.clear()
+            return
         text = "".join(self.run)
         self.run.clear()
-        if at < 0:
-            return
         item = self.lists[-1]
         fresh, item.fresh = item.fresh, False
         if self.pre:
             self.out.append(Block("code", at, text.replace(_BREAK, "\n")))
             return
-        text = _broken.sub("\n", _white.sub(" ", text)).strip()
+        text = _white.sub(" ", text)
+        if _BREAK in text:
+            text = _broken.sub("\n", text)
+        text = text.strip()
         if self.heading:
             numbered = fresh and item.mark.endswith(". ")
             text = item.mark + text if numbered else text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 __all__ = ["MOST_COLUMNS", "Block", "List", "Table", "next_mark", "number_in", "opened_list"]
@@ -23,7 +24,7 @@ class Block:
     text: str
     level: int = 0
     mark: str = ""
-    rows: list[list[str]] = field(default_factory=list)
+    rows: Sequence[list[str]] = ()
 
 
 @dataclass(slots=True)

@@ -42,18 +42,16 @@ def tokens(html: str, xml: bool) -> Iterator[_Token]:
     whole = True  # no quote has run to the end of the text yet
     unclosed: set[str] = set()
     while (at := html.find("<", at)) >= 0:
-        begin = html[at + 1 : at + 3]
-        named = _tag_name(html, at + 1)
-        cdata = html.startswith("<![CDATA[", at)
-        special = begin[:1] in ("!", "?") and (cdata or begin[1:] == "-" or begin[1:].isalpha())
-        special = special or begin[:2] == "![" or begin == "/>"
-        if not special and (not named or at > last):
+        named = _tag_name(html, at + 1) if at < last else None
+        if not named and not _is_markup(html[at + 1 : at + 3]):
             at += 1
             continue
         if start < at:
-            yield "text", start, unescape(html[start:at]), {}
+            text = html[start:at]
+            yield "text", start, unescape(text) if "&" in text else text, {}
         if not named:
             text = ""
+            cdata = html.startswith("<![CDATA[", at)
             if cdata:
                 end = html.find("]]>", at)
                 text = html[at + 9 : end if end >= 0 else None]
@@ -68,10 +66,13 @@ def tokens(html: str, xml: bool) -> Iterator[_Token]:
                 yield "text", at + 9, text, {}
             start = at = end
             continue
-        attributes, end = _attributes(html, named.end()) if whole else ({}, -1)
-        if end < 0:
-            whole, attributes = False, {}
-            end = html.find(">", at) + 1
+        attributes: dict[str, str] = {}
+        end = named.end() + 1
+        if not html.startswith(">", end - 1):
+            attributes, end = _attributes(html, end - 1) if whole else ({}, -1)
+            if end < 0:
+                whole, attributes = False, {}
+                end = html.find(">", at) + 1
         name = named[0].lower()
         local = name.rsplit(":", 1)[-1] if xml else name
         tag, at, start = at, end, end
@@ -94,6 +95,12 @@ def tokens(html: str, xml: bool) -> Iterator[_Token]:
             yield "end", tag, local, {}
     if start < len(html):
         yield "text", start, unescape(html[start:]), {}
+
+
+def _is_markup(begin: str) -> bool:
+    """Whether the two characters behind a ``<`` open what is no tag: a comment, an instruction."""
+    sign, letter = begin[:1], begin[1:]
+    return begin in ("![", "/>") or (sign in ("!", "?") and (letter == "-" or letter.isalpha()))
 
 
 def _attributes(html: str, at: int) -> tuple[dict[str, str], int]:

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
+from typing import Any
 
 __all__ = ["json_items", "json_problem"]
 
+_BLANKS = " \t\n\r"
 _WHITE = re.compile(r"[ \t\n\r]*")
 _TOKEN = re.compile(
     r'[ \t\n\r]*(?:(?P<string>"[^"\\\x00-\x1f]*(?:\\["\\/bfnrtu][^"\\\x00-\x1f]*)*")'
     r"|(?P<atom>-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?"
     r"|true|false|null|NaN|-?Infinity)|(?P<mark>[\[\]{},:]))"
 )
+# Starts and ends of the items of a list, and where the list ends.
+_Items = tuple[list[int], list[int], int]
+_Scan = Callable[[str, int], tuple[Any, int]]
+
 # Numbers stay text: none is too long, and nothing is rounded for the sake of a position.
 _DECODER = json.JSONDecoder(parse_int=str, parse_float=str)
+_scan: _Scan = _DECODER.scan_once  # type: ignore[attr-defined]  # known to CPython, not to mypy
+_FAULTS = (StopIteration, ValueError, RecursionError)
 
 
 class _NoJsonError(ValueError):
@@ -25,47 +34,48 @@ class _NoJsonError(ValueError):
         self.at = at
 
 
-def json_items(text: str) -> tuple[str, list[tuple[int, int]]]:
-    """Why a text is no JSON value, or nothing; and where the items of its list lie.
+def json_items(text: str) -> tuple[str, list[int], list[int]]:
+    """Why a text is no JSON value, or nothing; and where the items of its list start and end.
 
     The list is the value itself, or the one list among the values of an object.
 
     >>> json_items('{"n": 2, "rows": [1, [2]]}')
-    ('', [(18, 19), (21, 24)])
+    ('', [18, 21], [19, 24])
     """
     try:
-        items, at = _top(text)
+        starts, ends, at = _top(text)
         at = _skip(text, at)
         if at < len(text):
             raise _NoJsonError(at, "text after the value")
     except _NoJsonError as fault:
         line = text.count("\n", 0, fault.at) + 1
         column = fault.at - text.rfind("\n", 0, fault.at)
-        return f"not JSON: {fault}, line {line}, column {column}", []
-    return "", items
+        return f"not JSON: {fault}, line {line}, column {column}", [], []
+    return "", starts, ends
 
 
 def json_problem(text: str) -> str:
     """Why a text is no JSON value, or nothing; as `json_items`, without the items."""
+    value = text.strip(_BLANKS)
     try:
-        _DECODER.decode(text)
-    except (ValueError, RecursionError):
-        return json_items(text)[0]
-    return ""
+        whole = _scan(value, 0)[1] == len(value)
+    except _FAULTS:
+        whole = False
+    return "" if whole else json_items(text)[0]
 
 
-def _top(text: str) -> tuple[list[tuple[int, int]], int]:
+def _top(text: str) -> _Items:
     """The items of the list that a text holds, and where its value ends."""
     at = _skip(text, 0)
     opened = text[at : at + 1]
     if opened == "[":
         return _items(text, at)
     if opened != "{":
-        return [], _value_end(text, at)
-    lists: list[list[tuple[int, int]]] = []
+        return [], [], _value_end(text, at)
+    lists: list[_Items] = []
     at = _skip(text, at + 1)
     if text[at : at + 1] == "}":
-        return [], at + 1
+        return [], [], at + 1
     while True:
         if text[at : at + 1] != '"':
             raise _NoJsonError(at, "a name in quotes expected")
@@ -74,33 +84,46 @@ def _top(text: str) -> tuple[list[tuple[int, int]], int]:
             raise _NoJsonError(at, "':' expected")
         at = _skip(text, at + 1)
         if text[at : at + 1] == "[":
-            found, at = _items(text, at)
-            lists.append(found)
+            lists.append(_items(text, at))
+            at = lists[-1][2]
         else:
             at = _value_end(text, at)
         at = _skip(text, at)
         if text[at : at + 1] == "}":
-            return lists[0] if len(lists) == 1 else [], at + 1
+            starts, ends, _ = lists[0] if len(lists) == 1 else ([], [], 0)
+            return starts, ends, at + 1
         if text[at : at + 1] != ",":
             raise _NoJsonError(at, "',' or '}' expected")
         at = _skip(text, at + 1)
 
 
-def _items(text: str, at: int) -> tuple[list[tuple[int, int]], int]:
-    """Where the items of the list at ``at`` lie, and where it ends."""
-    items: list[tuple[int, int]] = []
+def _items(text: str, at: int) -> _Items:
+    """Where the items of the list at ``at`` start and end, and where it ends."""
+    starts: list[int] = []
+    ends: list[int] = []
     at = _skip(text, at + 1)
     if text[at : at + 1] == "]":
-        return items, at + 1
+        return starts, ends, at + 1
+    comma = ", "
     while True:
-        end = _value_end(text, at)
-        items.append((at, end))
+        try:
+            end = _scan(text, at)[1]
+        except _FAULTS:
+            at = _skip(text, at)
+            end = _value_end(text, at)
+        starts.append(at)
+        ends.append(end)
+        # What parts two items mostly parts the next two as well.
+        if text.startswith(comma, end):
+            at = end + len(comma)
+            continue
         at = _skip(text, end)
         if text[at : at + 1] == "]":
-            return items, at + 1
+            return starts, ends, at + 1
         if text[at : at + 1] != ",":
             raise _NoJsonError(at, "',' or ']' expected")
         at = _skip(text, at + 1)
+        comma = text[end:at]
 
 
 def _skip(text: str, at: int) -> int:

@@ -27,6 +27,12 @@ _FORMAT = b'"nbformat"'
 # What terminals read as colours, cursor moves and titles. Source: ECMA-48.
 _ansi = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])?")
 
+# The lists of a structure that hold positions.
+_PLACES = (
+    *("heading_starts", "heading_ends", "title_starts", "title_ends"),
+    *("atom_starts", "atom_ends"),
+)
+
 # Format 3 names the forms of an output without a slash.
 _OLD_TYPES = {
     "text": "text/plain",
@@ -71,9 +77,9 @@ class NotebookLoader:
                 problems.append(f"cell {number} is {type(cell).__name__}, not an object")
                 continue
             languages.append(_string(cell.get("language")))
-            images += [f"cell {number}: {kind}" for kind in _images(cell)]
-            with builder.part("cell", str(number), type=_string(cell.get("cell_type"))):
-                _write(builder, cell)
+            outputs = _outputs(cell)
+            images += [f"cell {number}: {kind}" for kind in _images(cell, outputs)]
+            builder.cell(str(number), cell, outputs)
         meta: dict[str, Any] = {"language": next(filter(None, languages), "")}
         if images:
             meta["images"] = images
@@ -83,7 +89,15 @@ class NotebookLoader:
 
 
 class _Builder(Builder):
-    """A builder that also takes blocks of Markdown, as they are."""
+    """A builder that also takes cells, and blocks of Markdown as they are."""
+
+    def cell(self, number: str, cell: dict[str, Any], outputs: list[dict[str, Any]]) -> None:
+        """A cell and what it gave, as a part that begins with its first block."""
+        written, start = len(self._pieces), self._at
+        _write(self, cell, outputs)
+        if 0 < written < len(self._pieces):
+            start += len(self._pieces[written])  # what parts the block from the one before
+        self.note("cell", number, start, self._at, type=_string(cell.get("cell_type")))
 
     def markdown(self, text: str) -> None:
         """Markdown, with the headings, code and tables in it noted."""
@@ -97,12 +111,11 @@ class _Builder(Builder):
         # The line end before it keeps a rule at the start from being read as front matter.
         shift = start - 1
         found, mine = scan("\n" + lines), self._structure
-        for name in ("heading_starts", "heading_ends", "title_starts", "title_ends"):
-            getattr(mine, name).extend(at + shift for at in getattr(found, name))
+        for name in _PLACES:
+            if places := getattr(found, name):
+                getattr(mine, name).extend([at + shift for at in places])
         mine.heading_levels.extend(found.heading_levels)
         mine.atom_kinds.extend(found.atom_kinds)
-        mine.atom_starts.extend(at + shift for at in found.atom_starts)
-        mine.atom_ends.extend(at + shift for at in found.atom_ends)
 
 
 def _read(text: str, name: str) -> dict[str, Any]:
@@ -150,13 +163,13 @@ def _language(book: dict[str, Any]) -> str:
     )
 
 
-def _write(builder: _Builder, cell: dict[str, Any]) -> None:
+def _write(builder: _Builder, cell: dict[str, Any], outputs: list[dict[str, Any]]) -> None:
     """A cell and what it gave."""
     kind = cell.get("cell_type")
     source = _string(cell.get("source")) or _string(cell.get("input"))
     if kind == "code":
         builder.code(source)
-        for output in _outputs(cell):
+        for output in outputs:
             _write_output(builder, output)
     elif kind in ("markdown", "html"):
         builder.markdown(source)
@@ -199,18 +212,23 @@ def _data(output: dict[str, Any]) -> dict[str, Any]:
     return {kind: output[old] for old, kind in _OLD_TYPES.items() if old in output}
 
 
-def _images(cell: dict[str, Any]) -> Iterator[str]:
+def _images(cell: dict[str, Any], outputs: list[dict[str, Any]]) -> Iterator[str]:
     """The images of a cell: attached ones by name, those it gave by media type."""
     yield from map(str, _object(cell.get("attachments")))
-    for output in _outputs(cell):
-        # Several forms of one output are one image.
-        yield from [kind for kind in _data(output) if kind.startswith("image/")][:1]
+    for output in outputs:
+        for kind in _data(output):
+            if kind.startswith("image/"):
+                yield kind
+                break  # several forms of one output are one image
 
 
 def _plain(text: str) -> str:
     """An output as a person sees it: no colour codes, no lines that were written over."""
-    lines = _ansi.sub("", text).split("\n")
-    return "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in lines)
+    if "\x1b" in text:
+        text = _ansi.sub("", text)
+    if "\r" not in text:
+        return text
+    return "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))
 
 
 def _object(value: Any) -> dict[str, Any]:
@@ -220,6 +238,11 @@ def _object(value: Any) -> dict[str, Any]:
 def _string(value: Any) -> str:
     """A text, which notebooks also write as a list of its lines; empty for anything else."""
     if isinstance(value, list):
-        value = "".join(each for each in value if isinstance(each, str))
+        try:
+            value = "".join(value)
+        except TypeError:
+            value = "".join(each for each in value if isinstance(each, str))
+    if not isinstance(value, str):
+        return ""
     # JSON can write half a pair, which no file can hold.
-    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""
+    return value if value.isascii() else value.encode("utf-8", "replace").decode()

@@ -43,7 +43,7 @@ _SKIPPED = frozenset(
     )
 )
 _BLOCKS = frozenset(("text:p", "text:h", "text:list", "table:table"))
-_WHITE = re.compile(r"[ \t\r\n]+")
+_WHITE = re.compile(r"[\t\r\n][ \t\r\n]*| [ \t\r\n]+")  # a space alone stays
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +89,29 @@ def _meta_of(archive: Archive) -> dict[str, str]:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Level:
+    """How a list style labels the items of one depth."""
+
+    has_numbers: bool
+    start: int
+    form: str
+    shown_levels: int
+    prefix: str
+    suffix: str
+
+
+def _level(element: Element) -> _Level:
+    return _Level(
+        element.tag == "text:list-level-style-number",
+        whole_number(attribute(element, "start-value"), 1),
+        attribute(element, "num-format"),
+        max(1, whole_number(attribute(element, "display-levels"), 1, most=10)),
+        attribute(element, "num-prefix"),
+        attribute(element, "num-suffix"),
+    )
+
+
 @dataclass(slots=True)
 class _List:
     """A list that is being written, and how far its levels have counted."""
@@ -106,13 +129,13 @@ class _Reader:
         self._boxes: list[Element] = []
         self._lists: dict[str, _List] = {}
         self._last: dict[str, _List] = {}
-        self._levels: dict[tuple[str, int], Element] = {}
+        self._levels: dict[tuple[str, int], _Level] = {}
         roots = [read_xml(archive, _STYLES)] if _STYLES in archive else []
         for styles in (*roots, root):
             for style in styles.iter("text:list-style"):
                 for level in style:
                     depth = whole_number(attribute(level, "level"), 1) - 1
-                    self._levels[attribute(style, "name"), depth] = level
+                    self._levels[attribute(style, "name"), depth] = _level(level)
 
     def blocks(self, parent: Element) -> None:
         """Write the blocks in an element, and the text boxes below each."""
@@ -191,25 +214,22 @@ class _Reader:
     def _label(self, entry: Element, state: _List, depth: int) -> str:
         """What stands before an item: ``3.2.``; empty for a bullet."""
         level = self._levels.get((state.style, depth))
-        if level is None or level.tag != "text:list-level-style-number":
+        if level is None or not level.has_numbers:
             return ""
         for deeper in [other for other in state.counts if other > depth]:
             del state.counts[deeper]
-        start = whole_number(attribute(level, "start-value"), 1)
-        state.counts[depth] = state.counts.get(depth, start - 1) + 1
+        state.counts[depth] = state.counts.get(depth, level.start - 1) + 1
         begun = attribute(entry, "start-value")
         if begun:
             state.counts[depth] = whole_number(begun, 1)
-        if not attribute(level, "num-format"):
+        if not level.form:
             return ""
-        shown_levels = max(1, whole_number(attribute(level, "display-levels"), 1, most=10))
-        numbers = [
-            numeral(state.counts.get(at, 1), attribute(self._levels.get((state.style, at)),
-                                                       "num-format", "1"))
-            for at in range(max(0, depth - shown_levels + 1), depth + 1)
-        ]  # fmt: skip
-        text = ".".join(numbers)
-        return f"{attribute(level, 'num-prefix')}{text}{attribute(level, 'num-suffix')}".strip()
+        numbers = []
+        for at in range(max(0, depth - level.shown_levels + 1), depth + 1):
+            around = self._levels.get((state.style, at))
+            form = around.form if around else "1"
+            numbers.append(numeral(state.counts.get(at, 1), form))
+        return f"{level.prefix}{'.'.join(numbers)}{level.suffix}".strip()
 
     def _table(self, table: Element) -> None:
         rows = list(_below(table, "table:table-row"))

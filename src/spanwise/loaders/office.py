@@ -55,12 +55,9 @@ def read_xml(archive: Archive, path: str) -> Element:
     if kept is not None:
         return kept
     root = parse_xml(read_member(archive, path), f"{archive.name}: {path} inside")
-    names: dict[str, str] = {}
+    names = _Names()
     for element in root.iter():
-        tag = element.tag
-        if tag not in names:
-            names[tag] = _short(tag)
-        element.tag = names[tag]
+        element.tag = names[element.tag]
     if len(archive.kept) < _KEPT:
         archive.kept[path] = root
     return root
@@ -86,6 +83,14 @@ def inside(parent: Element, wanted: Container[str], skipped: Container[str]) -> 
             yield from inside(child, wanted, skipped)
 
 
+class _Names(dict[str, str]):
+    """The short names of tags, each worked out once."""
+
+    def __missing__(self, tag: str) -> str:
+        self[tag] = name = _short(tag)
+        return name
+
+
 def _short(tag: str) -> str:
     """The short name of a tag."""
     found = _TAG.fullmatch(tag)
@@ -108,9 +113,12 @@ def _short(tag: str) -> str:
 def under(element: Element | None, *path: str) -> Element | None:
     """The first element at the end of a path of tags, each a child of the one before."""
     for tag in path:
-        if element is None:
+        for child in element if element is not None else ():
+            if child.tag == tag:
+                element = child
+                break
+        else:
             return None
-        element = next((child for child in element if child.tag == tag), None)
     return element
 
 
@@ -118,8 +126,9 @@ def attribute(element: Element | None, local: str, default: str = "") -> str:
     """The value of an attribute by its name without namespace; the default without element."""
     if element is None:
         return default
-    for name, value in element.attrib.items():
-        if name == local or (name.endswith(local) and name[-len(local) - 1] == "}"):
+    qualified = f"}}{local}"
+    for name, value in element.items():
+        if name == local or name.endswith(qualified):
             return value
     return default
 

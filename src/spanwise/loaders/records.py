@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from itertools import accumulate, compress, count, repeat
+from operator import add, contains, itemgetter, mul, ne, sub
+from typing import Any, ClassVar, NamedTuple
 
-from spanwise.cutting.spans import first_ink
-from spanwise.documents import Document, Part
+from spanwise.cutting.spans import WHITE
+from spanwise.documents import Document, Part, parts_of
 from spanwise.loaders.base import Raw
 from spanwise.loaders.json_items import json_items, json_problem
 from spanwise.loaders.text import decode, media_type_of, own_encoding
@@ -20,7 +23,6 @@ __all__ = [
     "JsonLoader",
     "LogLoader",
     "first_row",
-    "line_parts",
     "next_line",
     "next_row",
     "row_header",
@@ -40,6 +42,8 @@ _LONGEST_HEADER = 10_000
 _DELIMITERS = (",", ";", "\t", "|")
 _LINE_END = re.compile(r"\r\n?|\n")
 _STOPS = {each: re.compile(rf"{re.escape(each)}|\r\n?|\n") for each in _DELIMITERS}
+# What else ends a line to `str.splitlines`.
+_NO_LINE_ENDS = "\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 
 _Row = tuple[int, int, int, bool]
 
@@ -99,35 +103,92 @@ def sniff_delimiter(text: str) -> str:
     fields as the first, two at least; of equals the one with more fields, then the first of
     these four. Comma when there is none.
     """
-    sample = text[:SAMPLE]
+    sample, final = text[:SAMPLE], len(text) <= SAMPLE
     best, chosen = (0, 0), _DELIMITERS[0]
     for delimiter in _DELIMITERS:
-        counts: list[tuple[int, int]] = []
-        for start, end, fields, _ in _rows(sample, delimiter, len(text) <= SAMPLE):
-            counts.append((fields, end - start))
-        first = counts[0][0] if counts else 0
-        agreeing = sum(size for fields, size in counts if fields == first)
-        if first > 1 and (agreeing, first) > best:
-            best, chosen = (agreeing, first), delimiter
+        row = next_row(sample, 0, delimiter, final)
+        first = row[2] if row else 0
+        if first > 1:
+            rows = _rows(sample, delimiter, final)
+            sizes = map(sub, rows.ends, rows.starts)
+            agreeing = sum(compress(sizes, map(first.__eq__, rows.fields)))
+            if (agreeing, first) > best:
+                best, chosen = (agreeing, first), delimiter
     return chosen
 
 
-def _rows(text: str, delimiter: str, final: bool = True) -> Iterator[_Row]:
-    """Start, end, fields and a quote left open of every row, blank lines included."""
-    at = 0
-    while at < len(text):
-        row = next_row(text, at, delimiter, final)
+class _Rows(NamedTuple):
+    """Rows that are not blank, as columns; of those with an open quote only the starts."""
+
+    numbers: Sequence[int]
+    starts: list[int]
+    ends: list[int]
+    fields: list[int]
+    unclosed: set[int]
+
+
+def _rows(text: str, delimiter: str, final: bool = True) -> _Rows:
+    """The rows as `next_row` finds them, but all at once where no quote is in doubt."""
+    plain = _without_quoted(text, delimiter)
+    starts, ends, lines = _lines(plain or text)
+    if plain and max(map(len, lines)) > _LONGEST_FIELD:
+        plain = ""
+        starts, ends, lines = _lines(text)
+    fields = [found + 1 for found in map(str.count, lines, repeat(delimiter))]
+    known = len(lines) if final else len(lines) - 1
+    doubtful = () if plain else compress(count(), map(contains, lines, repeat('"')))
+    unclosed: set[int] = set()
+    following = 0
+    for i in doubtful:
+        if starts[i] < following:
+            continue
+        row = next_row(text, starts[i], delimiter, final)
         if row is None:
-            return
-        end, following, fields, unclosed = row
-        yield at, end, fields, unclosed
-        at = following
+            known = i
+            break
+        ends[i], following, fields[i], is_open = row
+        inside = bisect_left(starts, following) - i - 1
+        fields[i + 1 : i + 1 + inside] = repeat(0, inside)  # these lines are no rows
+        if is_open:
+            unclosed.add(starts[i])
+    if final and not following and all(lines):
+        return _Rows(range(1, len(lines) + 1), starts, ends, fields, unclosed)
+    kept = list(map(mul, map(ne, starts[:known], ends), fields))
+    numbers = list(compress(accumulate(map(min, fields, repeat(1))), kept))
+    starts, ends, fields = (list(compress(each, kept)) for each in (starts, ends, fields))
+    return _Rows(numbers, starts, ends, fields, unclosed)
+
+
+def _without_quoted(text: str, delimiter: str) -> str:
+    """The text with blanks for what quotes hold; empty where a quote may be no mark of a field."""
+    between = text.split('"')
+    before = set(map(itemgetter(slice(-1, None)), between[:-1:2]))
+    # Nothing before a quote: it is the first character, or the second of two in a field.
+    if len(between) % 2 == 0 or not before <= {"", delimiter, "\r", "\n"}:
+        return ""
+    between[1::2] = map(" ".__mul__, map(len, between[1::2]))
+    return '"'.join(between)
+
+
+def _lines(text: str) -> tuple[list[int], list[int], list[str]]:
+    """Where lines start and end, and the lines, in which other line ends of Python are blanks."""
+    for each in _NO_LINE_ENDS:
+        text = text.replace(each, " ")
+    whole = text.splitlines(keepends=True)
+    lines = list(map(str.rstrip, whole, repeat("\r\n")))
+    starts = list(accumulate(map(len, whole[:-1]), initial=0)) if whole else []
+    return starts, list(map(add, starts, map(len, lines))), lines
 
 
 def first_row(text: str, delimiter: str, final: bool = True) -> tuple[int, int] | None:
     """Where the first row that is not blank lies; None without one, or while it is not certain."""
-    rows = _rows(text, delimiter, final)
-    return next(((start, end) for start, end, _, _ in rows if start < end), None)
+    at = 0
+    while at < len(text):
+        row = next_row(text, at, delimiter, final)
+        if row is None or at < row[0]:
+            return row and (at, row[0])
+        at = row[1]
+    return None
 
 
 def row_header(text: str, delimiter: str, row: tuple[int, int] | None) -> dict[str, Any]:
@@ -196,24 +257,22 @@ class CsvLoader:
         """The document; bad rows are kept as they are."""
         text, used = decode(raw.data, raw.name, raw.encoding)
         delimiter = "\t" if raw.suffix == ".tsv" else sniff_delimiter(text)
-        parts: list[Part] = []
+        rows = _rows(text, delimiter)
         faults = _Faults()
-        metas: dict[int, dict[str, int]] = {}
-        expected = 0
-        for number, (start, end, fields, unclosed) in enumerate(_rows(text, delimiter), 1):
-            if start == end:
-                continue
-            if not expected:
-                expected = fields
-            if unclosed:
-                faults.add(number, "a quote is not closed")
-            elif fields != expected:
-                faults.add(number, f"fields: {fields}, in the header: {expected}")
-            meta = metas.setdefault(fields, {"fields": fields})
-            parts.append(Part(kind="row", start=start, end=end, label=str(number), meta=meta))
-        header = row_header(text, delimiter, first_row(text, delimiter))
-        meta_all = {"delimiter": delimiter, **header, **faults.meta("bad_rows")}
-        return _document(raw, text, used, tuple(parts), meta_all)
+        expected = rows.fields[0] if rows.fields else 0
+        if rows.unclosed or rows.fields.count(expected) < len(rows.fields):
+            for number, start, found in zip(rows.numbers, rows.starts, rows.fields, strict=True):
+                if start in rows.unclosed:
+                    faults.add(number, "a quote is not closed")
+                elif found != expected:
+                    faults.add(number, f"fields: {found}, in the header: {expected}")
+        meta_of = {found: {"fields": found} for found in set(rows.fields)}
+        metas = map(meta_of.__getitem__, rows.fields)
+        parts = parts_of("row", rows.starts, rows.ends, rows.numbers, metas)
+        first = (rows.starts[0], rows.ends[0]) if rows.starts else None
+        header = row_header(text, delimiter, first)
+        meta = {"delimiter": delimiter, **header, **faults.meta("bad_rows")}
+        return _document(raw, text, used, parts, meta)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,23 +293,17 @@ class JsonLinesLoader:
     def load(self, raw: Raw) -> Document:
         """The document; bad lines are kept as they are."""
         text, used = decode(raw.data, raw.name, raw.encoding)
-        parts = tuple(line_parts(text))
+        starts, ends, _ = _lines(text)
+        lines = [text[start:end] for start, end in zip(starts, ends, strict=True)]
+        kept = [i for i, line in enumerate(lines) if line.strip(WHITE)]
         faults = _Faults()
-        for part in parts:
-            problem = json_problem(text[part.start : part.end])
+        for i in kept:
+            problem = json_problem(lines[i])
             if problem:
-                faults.add(int(part.label), problem)
+                faults.add(i + 1, problem)
+        starts, ends = [starts[i] for i in kept], [ends[i] for i in kept]
+        parts = parts_of("record", starts, ends, [i + 1 for i in kept], repeat({}))
         return _document(raw, text, used, parts, faults.meta("bad_records"))
-
-
-def line_parts(text: str) -> Iterator[Part]:
-    """A part "record" for each line that is not blank."""
-    at, number = 0, 1
-    while at < len(text):
-        end, following = next_line(text, at) or (len(text), len(text))
-        if first_ink(text, at, end) < end:
-            yield Part(kind="record", start=at, end=end, label=str(number))
-        at, number = following, number + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,11 +325,8 @@ class JsonLoader:
     def load(self, raw: Raw) -> Document:
         """The document, valid or not."""
         text, used = decode(raw.data, raw.name, raw.encoding)
-        problem, items = json_items(text)
-        parts = tuple(
-            Part(kind="record", start=start, end=end, label=str(number))
-            for number, (start, end) in enumerate(() if problem else items, 1)
-        )
+        problem, starts, ends = json_items(text)
+        parts = parts_of("record", starts, ends, count(1), repeat({}))
         return _document(raw, text, used, parts, {"problem": problem} if problem else {})
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from spanwise.documents import Document
 from spanwise.errors import LoadError, shown
@@ -77,6 +78,15 @@ _SKIPPED = frozenset(
 _KNOWN = frozenset(("footnote", "shpinst", "shptxt", "do", "dptxbxtext", "nesttableprops"))
 _TAKEN = {"title": "title", "author": "author", "creatim": "created", "revtim": "modified"}
 _DATE = ("yr", "mo", "dy", "hr", "min")
+_CHARACTERS = frozenset(("f", "uc", "v", "deleted", "plain", "ansicpg", "mac", "pc", "fcharset"))
+# The words that are acted on; two of three in a file of LibreOffice's only say how it looks.
+_MEANT = frozenset(
+    (
+        *("u", "s", "outlinelevel", "fonttbl", "stylesheet", "info", "listtext", "pntext", "ilvl"),
+        *("footnote", "shptxt", "dptxbxtext", "par", "sect", "cell", "row", "pard", "intbl"),
+        *(*_CHARACTERS, *_SIGNS, *_SKIPPED, *_TAKEN, *_DATE),
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +147,7 @@ class _Flow:
     now: _Paragraph = field(default_factory=_Paragraph)
 
 
-@dataclass(frozen=True, slots=True)
-class _Group:
+class _Group(NamedTuple):
     """What ends with a group: where its text goes and how its characters are read."""
 
     place: str = "text"
@@ -173,10 +182,21 @@ class _Reader:
     def read(self, text: str) -> None:
         """Read to the end of the outermost group."""
         at = 0
-        while found := _TOKEN.match(text, at):
+        tokens = _TOKEN.finditer(text)
+        while found := next(tokens, None):
             at = found.end()
             word, number, code, sign, brace, plain = found.groups()
-            if plain is not None or code is not None:
+            if word == "bin":
+                at += max(0, int(number or 0))
+                tokens = _TOKEN.finditer(text, at)
+            elif word is not None:
+                if self._skip and word != "u":
+                    self._skip -= 1
+                elif word in _MEANT or self._starred:
+                    self._word(word, int(number) if number else None)
+                elif self._bytes:
+                    self._flush()
+            elif plain is not None or code is not None:
                 data = bytes((int(code, 16),)) if plain is None else plain.encode("latin-1")
                 passed = min(self._skip, len(data))
                 self._skip -= passed
@@ -190,15 +210,13 @@ class _Reader:
                     self._end_paragraph()
                     self._end_table()
                     return
-            elif word == "bin":
-                at += max(0, int(number or 0))
-            elif self._skip and (word not in (None, "u") or sign is not None):
+            elif sign is None:
+                pass  # a line end
+            elif self._skip:
                 self._skip -= 1
-            elif word is not None:
-                self._word(word, int(number) if number else None)
             elif sign == "*":
                 self._starred = True
-            elif sign is not None:
+            else:
                 self._word("par" if sign in "\r\n" else sign, None)
         raise LoadError(
             f"{self._name}: it ends inside a group, at byte {at}; the file was cut off, "
@@ -214,7 +232,8 @@ class _Reader:
                 "the file is damaged or made to do harm"
             )
         self._outer.append(self._group)
-        self._group = replace(self._group, opens="")
+        if self._group.opens:
+            self._group = self._group._replace(opens="")
 
     def _close(self) -> None:
         self._flush()
@@ -249,7 +268,7 @@ class _Reader:
         self._flush()
         group, flow = self._group, self.flows[-1]
         now = flow.now
-        if word in ("f", "uc", "v", "deleted", "plain", "ansicpg", "mac", "pc", "fcharset"):
+        if word in _CHARACTERS:
             self._characters(word, number)
         elif group.place == "stylesheet" and word in ("s", "outlinelevel"):
             if word == "s":
@@ -258,21 +277,21 @@ class _Reader:
                 self._outlines[self._style] = number or 0
         elif word in ("fonttbl", "stylesheet", "info", *_TAKEN):
             if word not in _TAKEN or group.place == "info":
-                self._group = replace(group, place=word)
+                self._group = group._replace(place=word)
         elif group.place in _TAKEN and word in _DATE:
             self._date[word] = number or 0
         elif word in _SKIPPED or (starred and word not in _KNOWN):
-            self._group = replace(group, place="skip")
+            self._group = group._replace(place="skip")
         elif group.place != "text" and (group.place != "label" or word not in _SIGNS):
             return  # a label has paragraph settings too, and they are its own
         elif word in ("footnote", "shptxt", "dptxbxtext"):
             if word == "footnote":
                 self.notes.append("")
                 self._put(f"[{len(self.notes)}]")
-            self._group = replace(group, opens=word, note=len(self.notes) - 1)
+            self._group = group._replace(opens=word, note=len(self.notes) - 1)
             self.flows.append(_Flow())
         elif word in ("listtext", "pntext"):
-            self._group = replace(group, place="label")
+            self._group = group._replace(place="label")
             now.label = ""
         elif word in ("par", "sect"):
             self._end_paragraph()
@@ -303,15 +322,15 @@ class _Reader:
             if number in _CHARSETS:
                 self._fonts[self._font] = _CHARSETS[number]
         elif word == "f":
-            self._group = replace(self._group, font=number or 0)
+            self._group = self._group._replace(font=number or 0)
         elif word == "uc":
-            self._group = replace(self._group, skip=max(0, number if number is not None else 1))
+            self._group = self._group._replace(skip=max(0, number if number is not None else 1))
         elif word == "v":
-            self._group = replace(self._group, hidden=number != 0)
+            self._group = self._group._replace(hidden=number != 0)
         elif word == "deleted":
-            self._group = replace(self._group, deleted=number != 0)
+            self._group = self._group._replace(deleted=number != 0)
         elif word == "plain":
-            self._group = replace(self._group, hidden=False, deleted=False, font=-1)
+            self._group = self._group._replace(hidden=False, deleted=False, font=-1)
         elif word == "ansicpg":
             self._encoding = _known_encoding(f"cp{number}")
         else:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from types import MappingProxyType
+from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 from spanwise.documents import Document
@@ -38,6 +40,7 @@ _LAST_ROW, _LAST_COLUMN = 1_048_576, 16_384
 _BLANK_ROWS_INSIDE = 1
 
 _Rows = dict[int, dict[int, str]]
+_BLANK: Mapping[int, str] = MappingProxyType({})
 
 _ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _CELL = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
@@ -109,20 +112,20 @@ class _Writer:
                 begin = at
 
     def _table(self, builder: Builder, rows: _Rows, numbers: list[int]) -> None:
-        columns = sorted({column for number in numbers for column in rows[number]})
+        inked = [rows[number] for number in numbers]
+        columns = sorted(set().union(*inked))
         first, last = numbers[0], numbers[-1]
         self._cells_left -= (last - first + 1) * len(columns)
-        self._text_left -= sum(len(text) for number in numbers for text in rows[number].values())
+        self._text_left -= sum(sum(map(len, row.values())) for row in inked)
         if self._cells_left < 0 or self._text_left < 0:
             raise LoadError(
                 f"{self._name}: its sheets make a text of over {_MOST_CELLS} cells or "
                 f"{_MOST_TEXT} characters, more than is written; divide the file"
             )
-        blank: Mapping[int, str] = {}
-        table = [
-            [rows.get(number, blank).get(column, "") for column in columns]
-            for number in range(first, last + 1)
-        ]
+        table = []
+        for number in range(first, last + 1):
+            text_in = rows.get(number, _BLANK).get
+            table.append([text_in(column, "") for column in columns])
         builder.table(table, part="row", first=first)
 
 
@@ -133,7 +136,8 @@ class _Cells:
         self, archive: Archive, links: Mapping[str, tuple[str, str]], book: Element
     ) -> None:
         self._strings: list[str] = []
-        self._formats: list[str] = []
+        self._formats: list[_Format] = []
+        self._columns: dict[str, int] = {}  # by their letters, those met so far
         epoch = attribute(next(book.iter("x:workbookPr"), None), "date1904")
         self._from_1904 = epoch in ("1", "true")
         for kind, member in links.values():
@@ -151,9 +155,9 @@ class _Cells:
             found: dict[int, str] = {}
             column = 0
             for cell in row:
-                column = _column(cell.get("r", ""), column + 1)
+                column = self._column(cell.get("r", ""), column + 1)
                 text = self._value(cell)
-                if text.strip() and 0 < column <= _LAST_COLUMN:
+                if 0 < column <= _LAST_COLUMN and text and not text.isspace():
                     found[column] = text
             if found and 0 < number <= _LAST_ROW:
                 rows.setdefault(number, {}).update(found)
@@ -178,22 +182,39 @@ class _Cells:
             return "TRUE" if written.strip() == "1" else "FALSE"
         if kind != "n":
             return _unescaped(written)
-        style = whole_number(cell.get("s", ""), 0)
-        shown_as = self._formats[style] if style < len(self._formats) else ""
+        written_style = cell.get("s")
+        style = whole_number(written_style) if written_style else 0
+        shown_as = self._formats[style] if style < len(self._formats) else _PLAIN
         return _number(written, shown_as, self._from_1904)
+
+    def _column(self, reference: str, following: int) -> int:
+        """The number of a cell's column, from 1: 28 for ``AB7``."""
+        found = _CELL.fullmatch(reference)
+        if not found:
+            return following
+        letters = found[1]
+        number = self._columns.get(letters, 0)
+        if not number:
+            for letter in letters:
+                number = number * 26 + ord(letter) - ord("A") + 1
+            self._columns[letters] = number
+        return number
 
 
 def _string(item: Element) -> str:
     """The text of a string, without the reading of its characters."""
-    return _unescaped("".join(_texts(item)))
+    return _unescaped(_text(item))
 
 
-def _texts(item: Element) -> Iterator[str]:
+def _text(item: Element) -> str:
+    """The text in an item and its runs."""
+    pieces = []
     for piece in item:
         if piece.tag == "x:t":
-            yield piece.text or ""
+            pieces.append(piece.text or "")
         elif piece.tag == "x:r":
-            yield from _texts(piece)
+            pieces.append(_text(piece))
+    return "".join(pieces)
 
 
 def _unescaped(text: str) -> str:
@@ -206,19 +227,20 @@ def _unescaped(text: str) -> str:
     return _ESCAPE.sub(read, text) if "_x" in text else text
 
 
-def _column(reference: str, following: int) -> int:
-    """The number of a cell's column, from 1: 28 for ``AB7``."""
-    found = _CELL.fullmatch(reference)
-    if not found:
-        return following
-    number = 0
-    for letter in found[1]:
-        number = number * 26 + ord(letter) - ord("A") + 1
-    return number
+class _Format(NamedTuple):
+    """How a cell style shows numbers."""
+
+    has_date: bool = False
+    has_time: bool = False
+    adds_up: bool = False  # hours beyond 24
+    percent: bool = False
 
 
-def _formats_of(styles: Element) -> list[str]:
-    """For each cell style how it shows numbers: letters of dates and times, ``%``, or nothing."""
+_PLAIN = _Format()
+
+
+def _formats_of(styles: Element) -> list[_Format]:
+    """For each cell style how it shows numbers."""
     codes = dict(_BUILT_IN)
     for written in styles.iter("x:numFmt"):
         code = attribute(written, "formatCode")
@@ -226,13 +248,24 @@ def _formats_of(styles: Element) -> list[str]:
             0
         ]
     return [
-        codes.get(whole_number(attribute(style, "numFmtId")), "").lower()
+        _format(codes.get(whole_number(attribute(style, "numFmtId")), "").lower())
         for table in styles.iter("x:cellXfs")
         for style in table
     ]
 
 
-def _number(written: str, shown_as: str, from_1904: bool) -> str:
+def _format(code: str) -> _Format:
+    """A number format, without what it shows as it is and in small letters."""
+    has_date, has_time = not _DATES.isdisjoint(code), not _TIMES.isdisjoint(code)
+    if code.startswith("general"):
+        has_date = has_time = False
+    # `m` alone is a month, as in `mmm`.
+    has_digits = "0" in code or "#" in code
+    has_date = has_date or ("m" in code and not has_time and not has_digits)
+    return _Format(has_date, has_time, "[" in code, "%" in code)
+
+
+def _number(written: str, shown_as: _Format, from_1904: bool) -> str:
     """A number, date, time or percentage as a person reads it."""
     try:
         value = float(written)
@@ -240,22 +273,13 @@ def _number(written: str, shown_as: str, from_1904: bool) -> str:
         return written
     if not abs(value) < 1e300:
         return written
-    has_date, has_time = not _DATES.isdisjoint(shown_as), not _TIMES.isdisjoint(shown_as)
-    if shown_as.startswith("general"):
-        has_date = has_time = False
-    # `m` alone is a month, as in `mmm`.
-    has_date = has_date or ("m" in shown_as and not has_time and not _has_digits(shown_as))
-    if has_date or has_time:
-        moment = _moment(value, has_date, has_time, "[" in shown_as, from_1904)
+    if shown_as.has_date or shown_as.has_time:
+        moment = _moment(value, shown_as, from_1904)
         if moment:
             return moment
-    if "%" in shown_as:
+    if shown_as.percent:
         return f"{_plain(value * 100)}%"
     return _plain(value)
-
-
-def _has_digits(shown_as: str) -> bool:
-    return "0" in shown_as or "#" in shown_as
 
 
 def _plain(value: float) -> str:
@@ -269,12 +293,12 @@ def _plain(value: float) -> str:
     return f"{value:.15g}"
 
 
-def _moment(value: float, has_date: bool, has_time: bool, adds_up: bool, from_1904: bool) -> str:
+def _moment(value: float, shown_as: _Format, from_1904: bool) -> str:
     """A date, a time or both; empty where Excel has none."""
     seconds = round(value * 86_400) if abs(value) < 3_000_000 else -1
     if seconds < 0:
         return ""
-    if not has_date and (adds_up or value < 1):
+    if not shown_as.has_date and (shown_as.adds_up or value < 1):
         minutes, second = divmod(seconds, 60)
         return f"{minutes // 60:02d}:{minutes % 60:02d}:{second:02d}"
     # Excel counts a 29 February 1900 that never was; from 1 March on it is one day ahead.
@@ -283,6 +307,6 @@ def _moment(value: float, has_date: bool, has_time: bool, adds_up: bool, from_19
         moment = start + timedelta(seconds=seconds)
     except OverflowError:
         return ""
-    if not has_time:
+    if not shown_as.has_time:
         return moment.date().isoformat()
-    return moment.isoformat(" ") if has_date else moment.time().isoformat()
+    return moment.isoformat(" ") if shown_as.has_date else moment.time().isoformat()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import ClassVar
 
 from spanwise.cutting.caps import Cap, Capped
@@ -56,14 +55,24 @@ class ByPart(Sized):
         """Where the cuts fall."""
         text, overlap = document.text, self.borrowed
         measure = self.measure(text)
-        header = document.header_at(len(text))
-        if isinstance(measure, Capped) and header[0] < header[1]:
-            kept = measure.cap.size(*header) + _JOINER
-            measure.leave(kept if kept <= measure.most // 2 else 0)
         ranges = self._ranges(document)
-        carry = partial(carried, measure, ranges, overlap)
+
+        def carry(first: int, following: int) -> int:
+            if isinstance(measure, Capped):
+                measure.leave(self.room_above(document, measure, ranges[following][0]))
+            return carried(measure, ranges, overlap, first, following)
+
         out = pack_whole(measure, ranges, self.chunk_size, carry, self.kind)
         return cap_spans(text, measure, out)
+
+    def room_above(self, document: Document, capped: Capped, body: int) -> int:
+        """What of the cap is left free for the header above a passage from ``body`` on.
+
+        Nothing where it would be over half of the cap, or where the passage shows it itself.
+        """
+        start, end = document.header_at(body)
+        room = capped.cap.size(start, end) + _JOINER if start < end else 0
+        return room if room <= capped.most // 2 else 0
 
     def _ranges(self, document: Document) -> list[tuple[int, int]]:
         """The parts of the kind and what lies between them, trimmed, without the empty ones."""

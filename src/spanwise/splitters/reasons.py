@@ -14,6 +14,7 @@ from spanwise.cutting.spans import end_at
 from spanwise.documents import Document
 from spanwise.splitters.base import Splitter, as_document, default_floor
 from spanwise.splitters.choose import the_splitter
+from spanwise.splitters.text import ByRecord, record_spans
 
 __all__ = ["Cut", "explain"]
 
@@ -23,8 +24,6 @@ _HARD = {
     "fence": "code is a passage of its own",
     "table": "a table is a passage of its own",
     "page": "a form feed ends a page",
-    "record": "a separator ends a record",
-    "turn": "a turn ends here",
     "custom": "the splitter cut here",
 }
 
@@ -38,6 +37,9 @@ _SOFT = {
     "word": "white space between words",
     "cluster": "no word border is in reach",
 }
+
+# What some strategies take whole; `by_part` does so with any kind of part.
+_WHOLE = {"record": "a separator ends a record", "turn": "a turn ends here"}
 
 _GAVE_WAY = {
     "size": "the passage before could hold more, but not with this",
@@ -87,7 +89,12 @@ def explain(source: Document | str, by: Splitter | None = None) -> list[Cut]:
     for i, boundary in enumerate(chunks.boundaries):
         start, body, end = chunks.starts[i], chunks.bodies[i], chunks.ends[i]
         why = _HARD.get(boundary, "")
-        if boundary in _SOFT:
+        if whole := _whole(splitter, boundary):
+            why = whole
+            joined = measure.size(*_with_next(splitter, chunks, i)) if i else 0
+            if limit is not None and joined > limit:
+                why += f"; the passage before with the next would be {joined:,}, over {limit:,}"
+        elif boundary in _SOFT:
             joined = measure.size(chunks.bodies[i - 1], end) if i else 0
             why = _SOFT[boundary]
             if limit is not None and joined > limit:
@@ -126,7 +133,14 @@ def _conceded(
     start, body, end = chunks.starts[i], chunks.bodies[i], chunks.ends[i]
     before = chunks.bodies[i - 1] if i else 0
     found = []
-    if i and chunks.boundaries[i] in _SOFT and limit is not None:
+    if i and _whole(splitter, chunks.boundaries[i]) and limit is not None:
+        longer = _with_next(splitter, chunks, i)
+        room = getattr(splitter, "room_above", None)
+        capped.leave(room(chunks.document, capped, before) if room else 0)
+        if measure.size(*longer) <= limit and not capped.holds(*longer, limit):
+            found.append("size")
+        capped.kept = 0
+    elif i and chunks.boundaries[i] in _SOFT and limit is not None:
         atom = _atom_at(chunks.document, body)
         keeps = getattr(splitter, "keeps_whole", None)
         if atom and keeps and keeps(measure.size(*atom)) and not capped.allows(*atom):
@@ -154,6 +168,27 @@ def _conceded(
     if chunks.context_is_short(i):
         found.append("context")
     return tuple(found)
+
+
+def _whole(splitter: Splitter, boundary: str) -> str:
+    """What ends where the strategy takes something whole, or nothing."""
+    if boundary == getattr(splitter, "kind", None):
+        return f"a {boundary} ends here"
+    return _WHOLE.get(boundary, "")
+
+
+def _with_next(splitter: Splitter, chunks: Chunks, i: int) -> tuple[int, int]:
+    """The passage before chunk ``i`` with the first of what that takes whole."""
+    document, body, end = chunks.document, chunks.bodies[i], chunks.ends[i]
+    if isinstance(splitter, ByRecord):
+        end = body + record_spans(document.text[body:end], splitter.separator)[0][1]
+    else:
+        parts = document.parts_between(body, end, chunks.boundaries[i])
+        if parts:
+            # Text between two parts is taken like one.
+            after = parts[0].end if parts[0].start <= body else parts[0].start
+            end = end_at(document.text, body, min(end, after))
+    return chunks.starts[i - 1], end
 
 
 def _atom_at(document: Document, place: int) -> tuple[int, int] | None:

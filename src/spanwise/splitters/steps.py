@@ -195,7 +195,7 @@ class RecordSteps(_Capping):
         """The next chunks, as long as no later text can change them."""
         records, size, overlap = self._records, self.by.chunk_size, self.by.borrowed
         measure = self.by.measure(text)
-        if isinstance(measure, Capped):
+        if isinstance(measure, Capped) and self._boundary != "document":
             measure.leave(self._leave)
         while self._new < len(records) or self._find(text, final):
             first, new = self._first, self._new
@@ -216,6 +216,8 @@ class RecordSteps(_Capping):
             step = start, body, end, self._boundary
             self._boundary = self._opens
             if following < len(records):
+                if isinstance(measure, Capped):
+                    measure.leave(self._leave)
                 first = carried(measure, records, overlap, first, following)
             self._first, self._new = first, following
             yield from self.within(text, measure, step)
@@ -251,7 +253,8 @@ class RecordSteps(_Capping):
 class PartSteps(RecordSteps):
     """The parts of a `ByPart` that ``find`` finds: where the one from a place ends, and the next.
 
-    ``leave`` of a cap is kept free for the header above every chunk.
+    ``leave`` of a cap is kept free for the header above every chunk but the first, which
+    shows it.
     """
 
     def __init__(
