@@ -21,6 +21,7 @@ PACKAGES = (
     "semchunk",
     "chonkie",
     "langchain-text-splitters",
+    "llama-index-core",
 )
 
 BLAZECHUNK = "blazechunk.RecursiveChunker"
@@ -29,6 +30,9 @@ STS_TEXT = "sts.TextSplitter"
 STS_MARKDOWN = "sts.MarkdownSplitter"
 SEMCHUNK = "semchunk"
 CHONKIE = "chonkie.RecursiveChunker"
+CHONKIE_SENTENCE = "chonkie.SentenceChunker"
+LLAMA = "llama_index.SentenceSplitter"
+LANGCHAIN_SENTENCES = "langchain, separators of sentences"
 LANGCHAIN_TEXT = "langchain.RecursiveCharacterTextSplitter"
 LANGCHAIN_MARKDOWN = "langchain.MarkdownTextSplitter"
 TOKEN_CHUNKER = "chonkie.TokenChunker"
@@ -99,6 +103,32 @@ def _langchain(kind: str) -> Callable[..., Run]:
     return make
 
 
+# What people give LangChain so that it cuts between sentences.
+_SEPARATORS = ["\n\n", "\n", ". ", "? ", "! ", "; ", ": ", ", ", " ", ""]
+
+
+def _langchain_sentences(size: int) -> Run:
+    chunker = import_module("langchain_text_splitters").RecursiveCharacterTextSplitter(
+        chunk_size=size,
+        chunk_overlap=0,
+        add_start_index=True,
+        separators=_SEPARATORS,
+        keep_separator="end",
+    )
+    return lambda text: [
+        (each.page_content, each.metadata["start_index"])
+        for each in chunker.create_documents([text])
+    ]
+
+
+def _llama(size: int) -> Run:
+    """Sizes in characters: a text's tokens are its characters."""
+    chunker = import_module("llama_index.core.node_parser").SentenceSplitter(
+        chunk_size=size, chunk_overlap=0, tokenizer=list
+    )
+    return lambda text: [(each, None) for each in chunker.split_text(text)]
+
+
 def _ids_of(tokenizer: Any) -> Callable[[str], list[int]]:
     """The tokens of a text alone, by a tiktoken encoding or a `tokenizers.Tokenizer`."""
     if hasattr(tokenizer, "encode_ordinary"):
@@ -145,7 +175,10 @@ _MAKERS: dict[str, Callable[[int], Run]] = {
     STS_MARKDOWN: _sts("MarkdownSplitter"),
     SEMCHUNK: _semchunk,
     CHONKIE: _chonkie("RecursiveChunker"),
+    CHONKIE_SENTENCE: _chonkie("SentenceChunker"),
+    LLAMA: _llama,
     LANGCHAIN_TEXT: _langchain("RecursiveCharacterTextSplitter"),
+    LANGCHAIN_SENTENCES: _langchain_sentences,
     LANGCHAIN_MARKDOWN: _langchain("MarkdownTextSplitter"),
 }
 

@@ -41,6 +41,7 @@ from spanwise.splitters.heading import by_heading
 from spanwise.splitters.layout import by_layout
 from spanwise.splitters.paragraph import by_paragraph
 from spanwise.splitters.parts import by_part
+from spanwise.splitters.presets import for_answers, for_search
 from spanwise.splitters.reasons import Cut, explain
 from spanwise.splitters.similarity import by_similarity
 from spanwise.splitters.structure import SemanticChunker, by_structure
@@ -107,6 +108,8 @@ __all__ = [
     "explain",
     "find_documents",
     "fixed_with_overlap",
+    "for_answers",
+    "for_search",
     "highlight",
     "iter_chunks",
     "lexical_spans",

@@ -37,6 +37,9 @@ ARROWS = {
         *("cutting", "documents", "chunks", "lexical", "snippets", "stemming", "extras"),
         *("embedders", "splitters", "loaders"),
     },
+    "evaluate": {
+        *("cutting", "documents", "chunks", "lexical", "embedders", "splitters", "index"),
+    },
     "cli": {"*"},
     "__init__": {"*"},
 }

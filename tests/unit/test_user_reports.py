@@ -519,7 +519,7 @@ def test_ur_018_two_neighbours_never_fit_together(name: str, lines: list[int], s
 def test_ur_020_elements_kept_whole_are_counted(name: str, kind: str) -> None:
     """Tables kept whole were not counted and went over the limit many times.
 
-    The report's table is HTML (its loader comes later); here they are Markdown's own elements.
+    The report's table is HTML, read in test_user_reports_loading.py; here they are Markdown's own.
     """
     rows = range(80)
     body = {
@@ -925,7 +925,7 @@ def test_ur_044_front_matter_is_no_heading(newline: str, mark: str) -> None:
 def test_ur_045_front_matter_is_apart_from_prose(name: str) -> None:
     """Front matter was indexed as prose and shown as the snippet.
 
-    The half about search comes with the index; here the front matter shares no chunk with prose.
+    The half about search is in test_search.py; here the front matter shares no chunk with prose.
     """
     front = "---\ntype: reference\ntags: [alpha, beta, gamma]\n---"
     text = f"{front}\n\n# Cranes\n\nCranes lift loads.\n"
@@ -1042,7 +1042,7 @@ def test_ur_050_no_heading_is_said_twice(name: str, size: int, overlap: int) -> 
 def test_ur_051_the_path_is_beside_the_text(name: str, size: int) -> None:
     """Headings put into the stored text skewed word counts, and snippets quoted them.
 
-    Ranking comes with search; here the text holds no word that is not in the source there.
+    Ranking is in test_search.py; here the text holds no word that is not in the source there.
     """
     text = (
         "# Modbus\n\n## Timeout\n\nDefault is two seconds.\n\n## Parity\n\nEven.\n\n"
@@ -1211,7 +1211,7 @@ def test_ur_059_a_link_that_fits_is_whole(name: str, path: str) -> None:
 def test_ur_060_text_around_a_payload_is_kept(name: str) -> None:
     """An inline image of base64 became a thousand chunks that spoil results.
 
-    Marking it as no text comes with the index; here the text around it has chunks without it,
+    The index does not mark it as no text yet; here the text around it has chunks without it,
     positions after it are right, and there are no more pieces than the size asks for.
     """
     payload = "iVBORw0K" * 3000
@@ -1546,7 +1546,7 @@ def test_ur_076_ends_of_other_scripts(name: str, mark: str) -> None:
 def test_ur_078_nul_is_a_character(name: str, text: str, size: int) -> None:
     """A NUL from a PDF aborted the batch.
 
-    Keeping it out of the store is the index's; cutting leaves it where it is.
+    Cutting leaves it where it is; the store is tested in `store/test_index.py`.
     """
     chunks = cut(name, text, size, 0)
     found = check(chunks)
@@ -1562,7 +1562,7 @@ def test_ur_078_nul_is_a_character(name: str, text: str, size: int) -> None:
 def test_ur_079_bytes_are_refused_by_name(data: Any) -> None:
     """One file that is not UTF-8 stopped the whole folder.
 
-    Decoding is the loader's; here bytes never become a text by guess.
+    Decoding is in test_user_reports_loading.py; here bytes never become a text by guess.
     """
     with pytest.raises(OptionError, match="decode bytes first"):
         Document(text=data)
@@ -1685,7 +1685,7 @@ def test_ur_087_a_title_that_does_not_fit_gives_way(name: str) -> None:
 def test_ur_088_one_unit_for_every_kind_of_text(name: str, sizer: Any) -> None:
     """One strategy counted characters and another tokens under the same settings.
 
-    Cutting code by its syntax comes later; the unit holds for code as for prose.
+    Code cut by its syntax is in test_user_reports_loading.py; the unit holds as for prose.
     """
     code = "".join(f"def f{i}(x):\n    return x + {i}\n\n" for i in range(60))
     for text in (
@@ -1862,7 +1862,7 @@ def test_ur_095_places_are_looked_up_not_searched(name: str, head: str) -> None:
 def test_ur_098_an_edit_keeps_the_other_ids(make: Any, at: int) -> None:
     """One new paragraph in a long file made all its chunks new.
 
-    Not embedding again is the index's; it goes by these ids.
+    Not embedding again is tested in `store/test_index.py`.
     """
     paragraphs = [f"Paragraph number {i} has its own words.\n\n" for i in range(200)]
     size = {"target_size": 120} if make is by_structure else {"chunk_size": 120}
@@ -1922,7 +1922,8 @@ def test_ur_098_an_edit_keeps_the_other_ids(make: Any, at: int) -> None:
 def test_ur_099_every_option_is_in_the_fingerprint(make: Any, options: dict[str, Any]) -> None:
     """A changed size left old chunks in place, since nothing recorded the settings.
 
-    The index will compare fingerprints; each option must change it, and the same options not.
+    The index compares fingerprints (`store/test_index.py`); each option must change it, and the
+    same options not.
     """
     prints = {make().fingerprint}
     for name, value in options.items():
@@ -2018,7 +2019,7 @@ def test_ur_138_the_same_in_every_thread_and_order(name: str) -> None:
 def test_ur_109_neighbours_stitch_to_the_source(name: str, overlap: int) -> None:
     """Composed context repeated the overlap, or removed what truly occurs twice.
 
-    Merging hits comes with search; the positions suffice to stitch any run of neighbours.
+    Hits are merged in test_search.py; the positions suffice to stitch any run of neighbours.
     """
     about = [f"Sentence {i % 7} about nothing. " for i in range(60)]
     text = "".join([*about[:30], "The kiwi fruit is green. ", *about[30:]])
@@ -2067,7 +2068,7 @@ def test_ur_110_true_repeats_survive_stitching(
 def test_ur_125_no_query_is_a_syntax_error(query: str) -> None:
     """A hyphen, a quote or an @ in a query raised a syntax error.
 
-    The full-text index comes later; marking words already takes any query.
+    The index's half is in test_search.py; marking words takes any query too.
     """
     source = (
         "A self-test of C++ v1.2 for @user, Music/albums 2026-12-15, can't a\"b --dry-run ^a ( AND"
@@ -2084,7 +2085,7 @@ def test_ur_125_no_query_is_a_syntax_error(query: str) -> None:
 def test_ur_126_turns_keep_their_times_and_speakers() -> None:
     """A transcript became one flat text without times.
 
-    Reading WebVTT comes with its loader; the times of turns are kept already.
+    Reading WebVTT is in test_user_reports_loading.py; here the times of turns are kept.
     """
     turns = [
         Turn("Welcome to the call.", 1, "c1", start_ms=1000, end_ms=3000, speaker="Ana"),
@@ -2347,58 +2348,19 @@ def test_ur_141_cutting_a_passage_again_changes_nothing(name: str, text: str, si
 
 # --- the count ------------------------------------------------------------------------------
 
-# Reports that no feature of this issue reaches, and what brings them.
-LATER = {
-    "UR-019": "loaders (JSON)",
-    "UR-030": "loaders (JSON)",
-    "UR-040": "loaders (HTML)",
-    "UR-048": "loaders (HTML)",
-    "UR-085": "index",
-    "UR-096": "loaders (CSV)",
-    "UR-097": "index",
-    "UR-101": "index",
-    "UR-102": "index",
-    "UR-103": "index",
-    "UR-104": "index",
-    "UR-106": "index",
-    "UR-107": "index",
-    "UR-108": "index",
-    "UR-128": "loaders (CSV)",
-    "UR-129": "loaders (CSV)",
-    "UR-131": "loaders (JSON Lines)",
-}
-
-# Reports tested here as far as this issue reaches, and what brings the rest.
-PARTLY = {
-    "UR-009": "loaders (code)",
-    "UR-020": "loaders (HTML)",
-    "UR-028": "loaders (code)",
-    "UR-045": "search",
-    "UR-051": "search",
-    "UR-060": "index",
-    "UR-078": "index",
-    "UR-079": "loaders",
-    "UR-088": "loaders (code)",
-    "UR-098": "index",
-    "UR-099": "index",
-    "UR-109": "search",
-    "UR-123": "search",
-    "UR-125": "search",
-    "UR-126": "loaders (VTT)",
-}
-
 
 def reports_in(path: Path) -> set[str]:
     """The reports that a file has a test for."""
     return {f"UR-{n}" for n in re.findall(r"^def test_ur_(\d+)_", path.read_text("utf-8"), re.M)}
 
 
-def test_every_report_has_a_test_or_a_date() -> None:
-    """No report is forgotten, and none stands in both lists."""
+def test_every_report_has_a_test() -> None:
+    """No report is forgotten; those of snippets are tested with them."""
     here = Path(__file__)
-    found = reports_in(here) | reports_in(here.with_name("test_snippets.py"))
+    beside = {"test_snippets.py", "test_user_reports_loading.py"}
+    store = {"test_index.py", "test_kills.py", "test_search.py"}
+    files = [here, *(here.with_name(name) for name in beside)]
+    files += [here.parents[1] / "store" / name for name in store]
+    assert set().union(*map(reports_in, files)) == set(REPORTS)
     snippets = {i for i in REPORTS if "UR-111" <= i <= "UR-123"}
     assert snippets <= reports_in(here.with_name("test_snippets.py"))
-    assert found & set(LATER) == set()
-    assert found | set(LATER) == set(REPORTS)
-    assert set(PARTLY) <= found

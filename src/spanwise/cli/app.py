@@ -1,4 +1,4 @@
-"""The verbs: chunk, explain, snippet."""
+"""The command line: the verbs chunk, explain and snippet, those of an index and of comparing."""
 
 from __future__ import annotations
 
@@ -7,15 +7,27 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from functools import wraps
 from html import escape
-from typing import Annotated, Any, ParamSpec
+from typing import Annotated, Any
 
 import typer
 from typer.main import get_command
 
 import spanwise
 from spanwise.chunks import Chunk, Chunks
+from spanwise.cli.edge import (
+    FAILED,
+    INTERRUPTED,
+    WRONG_USE,
+    complain,
+    counted,
+    edge,
+    failed,
+    name_of_verb,
+)
+from spanwise.cli.eval_verbs import EVAL_VERBS
+from spanwise.cli.index_verbs import INDEX_VERBS
+from spanwise.cli.keeping_verbs import KEEPING_VERBS
 from spanwise.cli.options import (
     By,
     ChunkSize,
@@ -38,7 +50,8 @@ from spanwise.cli.options import (
     Tokenizer,
     given_options,
 )
-from spanwise.cli.screen import Screen, Working, one_line, prepare_streams, silence, visible
+from spanwise.cli.screen import Screen, Working, prepare_streams, visible
+from spanwise.cli.search_verbs import SEARCH_VERBS
 from spanwise.cli.sources import (
     Failures,
     Source,
@@ -52,20 +65,14 @@ from spanwise.cli.strategies import chooser
 from spanwise.cli.tables import chunk_rows, cut_rows
 from spanwise.documents import Document
 from spanwise.embedders.registry import find_embedder
-from spanwise.errors import OptionError, SpanwiseError
 from spanwise.splitters.base import Strategy
 
 __all__ = ["app", "run"]
 
-_FAILED, _WRONG_USE = 1, 2
-# As a shell reports the signals of Ctrl-C and of a pipe that nobody reads.
-_INTERRUPTED, _UNREAD = 130, 141
+_CUTTING, _INDEX, _CHOICE = "Without an index", "With an index", "Which splitter"
 
 # The usage error of the command line parser, which typer does not export.
 _UsageError: Any = typer.BadParameter.__mro__[1]
-
-Arguments = ParamSpec("Arguments")
-
 
 app = typer.Typer(
     name="spanwise",
@@ -84,41 +91,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return int(answer or 0)
     except _UsageError as fault:
         command = fault.ctx.command_path if fault.ctx else "spanwise"
-        _complain(f"{command}: {fault.format_message()}", f"Try '{command} --help'.")
-        return _WRONG_USE
+        complain(f"{command}: {fault.format_message()}", f"Try '{command} --help'.")
+        return WRONG_USE
     except typer.Abort:
-        return _INTERRUPTED
-
-
-def _complain(*lines: str) -> None:
-    """Print an error, each line safe to show."""
-    print(*map(one_line, lines), sep="\n", file=sys.stderr)
-
-
-def _edge(verb: Callable[Arguments, None]) -> Callable[Arguments, None]:
-    """A verb whose errors are one line and an exit status."""
-
-    @wraps(verb)
-    def guarded(*args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
-        try:
-            verb(*args, **kwargs)
-            sys.stdout.flush()
-        except KeyboardInterrupt:
-            silence(sys.stdout)
-            raise typer.Exit(_INTERRUPTED) from None
-        except SpanwiseError as fault:
-            _complain(f"spanwise {verb.__name__}: {fault}")
-            wrong = isinstance(fault, OptionError)
-            raise typer.Exit(_WRONG_USE if wrong else _FAILED) from None
-        except BrokenPipeError:
-            silence(sys.stdout)
-            raise typer.Exit(_UNREAD) from None
-        except OSError as fault:
-            silence(sys.stdout)
-            _complain(f"spanwise {verb.__name__}: the output cannot be written: {fault.strerror}")
-            raise typer.Exit(_FAILED) from None
-
-    return guarded
+        return INTERRUPTED
 
 
 def _version(asked: bool) -> None:
@@ -137,7 +113,7 @@ def _start(
         bool, typer.Option("--version", help="Show the version.", callback=_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Cut documents into passages that can say where they came from."""
+    """Cut documents into passages that can say where they came from, and find them again."""
     if context.invoked_subcommand is None:
         print(context.get_help())
 
@@ -159,8 +135,8 @@ _CHUNK_EXAMPLES = """
 """
 
 
-@app.command(epilog=_CHUNK_EXAMPLES)
-@_edge
+@app.command(rich_help_panel=_CUTTING, epilog=_CHUNK_EXAMPLES)
+@edge
 def chunk(
     paths: Annotated[
         list[str],
@@ -248,8 +224,8 @@ _EXPLAIN_EXAMPLES = """
 """
 
 
-@app.command(epilog=_EXPLAIN_EXAMPLES)
-@_edge
+@app.command(rich_help_panel=_CUTTING, epilog=_EXPLAIN_EXAMPLES)
+@edge
 def explain(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A file, or - for standard input.")],
     by: By = "",
@@ -284,7 +260,7 @@ def explain(
     with Working(screen, [source.size], rows=True) as working, working.cutting(source.name):
         answer = attempt(source, failures, screen.tell, work)
     if answer is None:
-        raise _failed(failures)
+        raise failed(failures.reasons)
     document, splitter, cuts = answer
     form = _form(format_, screen)
     if form is Format.jsonl:
@@ -307,8 +283,8 @@ _SNIPPET_EXAMPLES = """
 """
 
 
-@app.command(epilog=_SNIPPET_EXAMPLES)
-@_edge
+@app.command(rich_help_panel=_CUTTING, epilog=_SNIPPET_EXAMPLES)
+@edge
 def snippet(
     query: Annotated[
         str,
@@ -343,11 +319,11 @@ def snippet(
 
     answer = attempt(source, failures, screen.tell, work)
     if answer is None:
-        raise _failed(failures)
+        raise failed(failures.reasons)
     document, found = answer
     if not found.matched:
-        _complain(f"{source.name}: no word of {query!r} occurs in it")
-        raise typer.Exit(_FAILED)
+        complain(f"{source.name}: no word of {query!r} occurs in it")
+        raise typer.Exit(FAILED)
     place = Chunks.from_spans(
         document, [(found.marks[0].source_start, found.marks[-1].source_end)]
     )[0]
@@ -367,6 +343,12 @@ def snippet(
     else:
         style = "1" if os.environ.get("NO_COLOR") else "1;33"
         sys.stdout.write(f"\x1b[2m{visible(place.citation)}\x1b[0m\n{found.ansi(style)}\n")
+
+
+for _verb, _examples in (*INDEX_VERBS, *SEARCH_VERBS, *KEEPING_VERBS):
+    app.command(name_of_verb(_verb), rich_help_panel=_INDEX, epilog=_examples)(edge(_verb))
+for _verb, _examples in EVAL_VERBS:
+    app.command(name_of_verb(_verb), rich_help_panel=_CHOICE, epilog=_examples)(edge(_verb))
 
 
 def _check(choose: Callable[[Document], Strategy], sources: Sequence[Source]) -> None:
@@ -403,19 +385,8 @@ def _sizes(each: spanwise.Cut) -> str:
 
 def _sum_up(screen: Screen, done: int, passages: int, failures: Failures) -> None:
     """The last line of a run, what failed below it; ends a run with failures."""
-    failed = len(failures.reasons)
-    counts = f"{_count(done, 'file')}, {_count(passages, 'passage')}"
-    screen.tell(f"{counts}, {failed:,} failed:" if failed else counts, "dim" if not failed else "")
-    if failed:
-        raise _failed(failures, "  ")
-
-
-def _failed(failures: Failures, indent: str = "") -> typer.Exit:
-    """Print what failed; the exit that says so."""
-    for reason in failures.reasons:
-        print(indent + one_line(reason), file=sys.stderr)
-    return typer.Exit(_FAILED)
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number:,} {thing}" + ("" if number == 1 else "s")
+    bad = len(failures.reasons)
+    counts = f"{counted(done, 'file')}, {counted(passages, 'passage')}"
+    screen.tell(f"{counts}, {bad:,} failed:" if bad else counts, "dim" if not bad else "")
+    if bad:
+        raise failed(failures.reasons, "  ")

@@ -170,7 +170,7 @@ Encoding = Annotated[
     typer.Option(
         metavar="NAME",
         help="Unset: by byte order mark, else UTF-8.",
-        rich_help_panel=_SHOWING,
+        rich_help_panel=_FINDING,
     ),
 ]
 FormatOption = Annotated[

@@ -4,19 +4,30 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 from typing import TextIO
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
 from rich.text import Text
 
 from spanwise.snippets import Highlight
 
 __all__ = [
+    "NARROWEST",
     "Column",
+    "Counting",
     "Rows",
     "Screen",
     "Working",
@@ -25,11 +36,16 @@ __all__ = [
     "silence",
     "style_of",
     "visible",
+    "wrap",
 ]
 
 # Below these a run is over before a person looks for progress.
 _LONG_BYTES = 4_000_000
 _LONG_FILES = 100
+_LONG_SECONDS = 1.0
+
+# Narrower terminals fold the lines; below this a table says nothing.
+NARROWEST = 60
 
 # How often the bar moves: drawing it is slower than writing a line.
 _STEP = 512
@@ -191,16 +207,7 @@ class Working:
         self.waits = long and rows and screen.err_is_terminal
         self.bar: Progress | None = None
         if long and screen.err_is_terminal and not rows:
-            self.bar = Progress(
-                TextColumn("{task.description}"),
-                BarColumn(),
-                TaskProgressColumn(),
-                TimeElapsedColumn(),
-                console=screen.err,
-                transient=True,
-                redirect_stdout=False,
-                redirect_stderr=False,
-            )
+            self.bar = _bar(screen, TaskProgressColumn())
             self.task = self.bar.add_task("", total=sum(sizes) or None)
         self.done = 0
 
@@ -239,6 +246,51 @@ class Working:
         self.done += size
         if self.bar:
             self.bar.update(self.task, completed=self.done)
+
+
+class Counting:
+    """Documents counted on standard error once a run is long; nothing when nobody looks."""
+
+    def __init__(self, screen: Screen) -> None:
+        self.screen = screen
+        self.bar: Progress | None = None
+        self.begun = time.monotonic()
+
+    def __enter__(self) -> Counting:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        fault: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self.bar:
+            self.bar.stop()
+
+    def show(self, done: int, total: int, name: str) -> None:
+        """So many of so many documents are done, and this is what is at hand."""
+        long = total > _LONG_FILES or time.monotonic() - self.begun > _LONG_SECONDS
+        if self.bar is None and long and self.screen.err_is_terminal:
+            self.bar = _bar(self.screen, MofNCompleteColumn())
+            self.task = self.bar.add_task("", total=total)
+            self.bar.start()
+        if self.bar:
+            self.bar.update(self.task, completed=done, total=total, description=_short(name))
+
+
+def _bar(screen: Screen, measure: ProgressColumn) -> Progress:
+    """A bar on standard error that is gone when the work is done."""
+    return Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        measure,
+        TimeElapsedColumn(),
+        console=screen.err,
+        transient=True,
+        redirect_stdout=False,
+        redirect_stderr=False,
+    )
 
 
 def _short(name: str, width: int = 32) -> str:

@@ -10,17 +10,18 @@ from spanwise.cutting.caps import name_of
 from spanwise.documents import Document
 from spanwise.embedders.base import Embedder
 from spanwise.errors import OptionError, shown
-from spanwise.splitters.base import Strategy
+from spanwise.splitters.base import Splitter, Strategy
 from spanwise.splitters.choose import splitter_for
 from spanwise.splitters.engine import BySize, ByTitle
 from spanwise.splitters.fixed import FixedWithOverlap, WholeDocument
 from spanwise.splitters.heading import ByHeading
 from spanwise.splitters.layout import ByLayout
 from spanwise.splitters.paragraph import ByParagraph
+from spanwise.splitters.presets import for_search
 from spanwise.splitters.structure import SemanticChunker
 from spanwise.splitters.text import ByRecord, ByText
 
-__all__ = ["NAMES", "chooser", "options_of", "unescape"]
+__all__ = ["NAMES", "chooser", "index_splitter", "options_of", "unescape"]
 
 _KINDS: tuple[tuple[str, type[Strategy]], ...] = (
     ("heading", ByHeading),
@@ -78,6 +79,23 @@ def _choice(by: str, given: Mapping[str, Any]) -> Callable[[Document], Strategy]
         return _with_options(fitting, given)
 
     return choose
+
+
+def index_splitter(by: str, given: Mapping[str, Any]) -> Splitter | None:
+    """The splitter of an index, with the options given; None where nothing was said.
+
+    Without a name it is `for_search`, which chooses by each document's kind and takes a size
+    alone; a separator alone means records.
+    """
+    if by or "separator" in given:
+        return _with_options(_kind(by or "record")(), given)
+    others = [name for name in given if name != "chunk_size"]
+    if others:
+        raise OptionError(
+            f"{_flag(others[0])} has no effect without --by: an index cuts each document by its "
+            "kind and takes --chunk-size; leave it out, or choose a --by"
+        )
+    return for_search(**given) if given else None
 
 
 def options_of(splitter: Strategy) -> list[tuple[str, Any]]:

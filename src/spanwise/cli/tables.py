@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from rich.cells import cell_len
 from rich.text import Text
 
 from spanwise import Chunk, Chunks, Cut, Document
-from spanwise.cli.screen import Column, Rows, Screen, one_line, style_of
+from spanwise.cli.screen import NARROWEST, Column, Rows, Screen, one_line, style_of
 from spanwise.cli.strategies import options_of
 from spanwise.splitters.base import Strategy
 
-__all__ = ["chunk_rows", "cut_rows"]
-
-# Narrower terminals fold the lines; below this a table says nothing.
-_NARROWEST = 60
+__all__ = ["chunk_rows", "citation_of", "cut_rows"]
 
 # The widths of the number and name columns, and the gap between two columns.
 _SIZE, _BOUNDARY, _GAP = 6, 9, 2
@@ -22,7 +20,7 @@ _SIZE, _BOUNDARY, _GAP = 6, 9, 2
 
 def chunk_rows(screen: Screen) -> Callable[[Chunks, Chunk], None]:
     """A row a passage: where it is, its own size, what it begins at, how it opens."""
-    width = max(_NARROWEST, screen.out.width)
+    width = max(NARROWEST, screen.out.width)
     cited = min(64, width * 42 // 100)
     opening = width - cited - _SIZE - _BOUNDARY - 3 * _GAP
     rows = Rows(
@@ -40,7 +38,7 @@ def chunk_rows(screen: Screen) -> Callable[[Chunks, Chunk], None]:
             rows.gap()
         own = each.own_text
         rows.add(
-            Text(_cited(each, cited)),
+            Text(citation_of(each, 2 * cited - 8)),
             Text(f"{chunks.sizer(own):,}"),
             Text(each.boundary, style=style_of(each.boundary)),
             Text(one_line(own[: 4 * opening]) + ("…" if len(own) > 4 * opening else "")),
@@ -49,11 +47,11 @@ def chunk_rows(screen: Screen) -> Callable[[Chunks, Chunk], None]:
     return show
 
 
-def _cited(each: Chunk, width: int) -> str:
-    """A citation for two lines of a width; outer headings give way."""
+def citation_of(each: Chunk, room: int) -> str:
+    """A citation in so many cells, as far as that goes; outer headings give way."""
     citation, path = each.citation, list(each.heading_path)
     whole = " > ".join(path)
-    while len(citation) > 2 * width - 8 and len(path) > 1:
+    while cell_len(citation) > room and len(path) > 1:
         del path[0]
         citation = each.citation.replace(whole, " > ".join(["…", *path]))
     return one_line(citation)
@@ -65,7 +63,7 @@ def cut_rows(screen: Screen, document: Document, splitter: Strategy, cuts: Seque
     head = Text(one_line(document.uri) or "standard input", style="bold")
     screen.out.print(head.append(f", {splitter.name}: {options}", style="not bold"))
     screen.out.print()
-    why = max(_NARROWEST, screen.out.width) - 4 - 11 - _SIZE - 7 - _BOUNDARY - 5 * _GAP
+    why = max(NARROWEST, screen.out.width) - 4 - 11 - _SIZE - 7 - _BOUNDARY - 5 * _GAP
     rows = Rows(
         screen.out,
         [

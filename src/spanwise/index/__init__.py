@@ -2,6 +2,8 @@
 
 from spanwise.index.hits import Candidate, Hit, Hits, Standing
 from spanwise.index.index import Index
+from spanwise.index.postgres_store import PostgresStore
+from spanwise.index.qdrant_store import QdrantStore
 from spanwise.index.reports import Difference, Failure, IndexReport, Progress, VerifyReport
 from spanwise.index.rows import StoredDocument
 from spanwise.index.sqlite_store import SqliteStore
@@ -15,7 +17,9 @@ __all__ = [
     "Hits",
     "Index",
     "IndexReport",
+    "PostgresStore",
     "Progress",
+    "QdrantStore",
     "SqliteStore",
     "Standing",
     "Store",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -17,7 +18,7 @@ from spanwise.chunks import join_context
 from spanwise.errors import OptionError, StoreError
 from spanwise.extras import require_extra
 from spanwise.index.layout import document_of, pack_layout
-from spanwise.index.making import Making
+from spanwise.index.making import Making, Recipe
 from spanwise.index.matrix import half
 from spanwise.index.rows import ChunkRow, DocumentRow, Scope, digest_of, plain
 from spanwise.index.store import Store
@@ -25,6 +26,9 @@ from spanwise.index.store import Store
 __all__ = ["read_bundle", "write_bundle"]
 
 _FORMAT, _VERSION = "spanwise bundle", 1
+
+# What a line raises that is not as it was written.
+_DAMAGE = (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError, zlib.error)
 
 
 def write_bundle(store: Store, making: Making, path: Path, namespace: str) -> int:
@@ -38,7 +42,8 @@ def write_bundle(store: Store, making: Making, path: Path, namespace: str) -> in
                 raise StoreError(
                     f"{store.name}: the namespace {namespace!r} holds no documents to export"
                 )
-            header = {"format": _FORMAT, "version": _VERSION, **making.recorded}
+            made = {**making.recorded, **making.remade}
+            header = {"format": _FORMAT, "version": _VERSION, **made}
             file.write(json.dumps({**header, "documents": len(stored)}) + "\n")
             for each in stored:
                 if each.recipe != making.recorded_recipe:
@@ -88,18 +93,36 @@ def _written(
 
 
 def read_bundle(store: Store, making: Making, path: Path, namespace: str) -> int:
-    """Read a bundle: checked whole before anything of it is written."""
-    recipe = making.recipe(False).fingerprint
-    count = sum(1 for _ in _documents(store, making, path, namespace, recipe))
-    for row, chunks, vectors in _documents(store, making, path, namespace, recipe):
-        if making.space:
-            store.put_vectors(making.space, [each.digest for each in chunks], vectors)
-        store.put(row, chunks, making.space)
+    """Read a bundle: checked whole before anything of it is written, settings included.
+
+    A new index is made as the bundle was, as far as nothing else was asked for.
+    """
+    making.adopt(_remade(path))
+    recipe = making.recipe(True)
+    count = sum(1 for _ in _documents(store, recipe, path, namespace))
+    making.recipe(False)
+    for row, chunks, vectors in _documents(store, recipe, path, namespace):
+        with store.writing():
+            if recipe.space:
+                store.put_vectors(recipe.space, [each.digest for each in chunks], vectors)
+            # Where writing is no lock, another process may drop what no passage has yet.
+            while store.put(row, chunks, recipe.space):
+                store.put_vectors(recipe.space, [each.digest for each in chunks], vectors)
     return count
 
 
+def _remade(path: Path) -> dict[str, str]:
+    """How a bundle was made; nothing where that cannot be read, which is told later."""
+    try:
+        with path.open(encoding="ascii") as file:
+            header = json.loads(file.readline())
+        return {name: value for name, value in header.items() if isinstance(value, str)}
+    except (OSError, *_DAMAGE):
+        return {}
+
+
 def _documents(
-    store: Store, making: Making, path: Path, namespace: str, recipe: str
+    store: Store, recipe: Recipe, path: Path, namespace: str
 ) -> Iterator[tuple[DocumentRow, list[ChunkRow], Any]]:
     """The documents of a bundle, each checked."""
     try:
@@ -109,11 +132,11 @@ def _documents(
     with file:
         number = 0
         try:
-            header = _header(json.loads(file.readline() or "{}"), path, store, making)
+            header = _header(json.loads(file.readline() or "{}"), path, store, recipe)
             for line in file:
                 number += 1
-                yield _read(json.loads(line), making, namespace, recipe)
-        except (ValueError, KeyError, TypeError, IndexError, UnicodeDecodeError) as fault:
+                yield _read(json.loads(line), namespace, recipe)
+        except _DAMAGE as fault:
             if isinstance(fault, OptionError) and number == 0:
                 raise
             raise StoreError(
@@ -126,7 +149,7 @@ def _documents(
             )
 
 
-def _header(header: Any, path: Path, store: Store, making: Making) -> dict[str, Any]:
+def _header(header: Any, path: Path, store: Store, recipe: Recipe) -> dict[str, Any]:
     if not isinstance(header, dict) or header.get("format") != _FORMAT:
         raise StoreError(f"{path}: it is no bundle; export one with index.export_bundle")
     if header["version"] > _VERSION:
@@ -134,7 +157,8 @@ def _header(header: Any, path: Path, store: Store, making: Making) -> dict[str, 
             f"{path}: it has version {header['version']}, and this library reads up to {_VERSION}; "
             "install a newer spanwise"
         )
-    for name, value in making.recorded.items():
+    made = {"splitter": recipe.splitter.fingerprint, "embedder": recipe.space}
+    for name, value in made.items():
         if header[name] != value:
             raise StoreError(
                 f"{path}: it was made with {name} {header[name] or 'none'}, and {store.name} with "
@@ -144,7 +168,7 @@ def _header(header: Any, path: Path, store: Store, making: Making) -> dict[str, 
 
 
 def _read(
-    said: dict[str, Any], making: Making, namespace: str, recipe: str
+    said: dict[str, Any], namespace: str, recipe: Recipe
 ) -> tuple[DocumentRow, list[ChunkRow], Any]:
     document = document_of(
         said["text"], said["uri"], said["media_type"], said["meta"], b64decode(said["layout"])
@@ -161,17 +185,19 @@ def _read(
         digest = digest_of(join_context(about.get("context", ""), text[start:end]))
         chunks.append(ChunkRow(name, start, body, end, boundary, digest, written))
     vectors = None
-    if making.space:
+    if recipe.space:
         numpy = require_extra("numpy", "index", "a bundle with vectors")
-        dimensions = int(making.space.rpartition("@")[2])
+        dimensions = int(recipe.space.rpartition("@")[2])
         raw = [b64decode(each) for each in said["vectors"]]
         if len(raw) != len(chunks) or any(len(each) != 2 * dimensions for each in raw):
             raise ValueError("it has not one vector of the right length a passage")
         vectors = half(numpy, b"".join(raw), dimensions)
+        if not numpy.isfinite(vectors).all():
+            raise ValueError("a vector holds what is no number")
     row = DocumentRow(
         namespace=namespace,
         document=document,
-        recipe=recipe,
+        recipe=recipe.fingerprint,
         source=said["source"],
         changes=said["changes"],
     )

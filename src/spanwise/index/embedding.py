@@ -17,9 +17,10 @@ __all__ = ["Answer", "Embedding", "fingerprint_of"]
 # Seconds before the second attempt, doubled for each further one up to the longest.
 _FIRST_WAIT, _LONGEST_WAIT = 0.25, 8.0
 
-# After so many calls in a row that failed the embedder is taken to be down. A text that it cannot
-# take is found by halves: of a batch of 64 in 7 calls, with answers to other halves between them.
-_MOST_FAILURES = 8
+# After so many calls in a row that failed the embedder is given a plain word, and where it fails on
+# that too, it is taken to be down. A text that it cannot take is found by halves: of a batch of 64
+# in 7 calls, and in several batches there may be one.
+_MOST_FAILURES, _PLAIN = 8, "text"
 
 # What another attempt does not mend; adapters of this library have made theirs already.
 _FINAL = (EmbedderError, OptionError, MissingExtraError, TypeError, AttributeError)
@@ -91,8 +92,8 @@ class Embedding:
     def _collect(self) -> Iterator[Answer]:
         """The answers of the calls that are done, at least of one."""
         done, _ = wait(self._running, return_when=FIRST_COMPLETED)
-        for future in done:
-            batch = self._running.pop(future)
+        # All at once: what one of them leads to may collect others.
+        for future, batch in [(each, self._running.pop(each)) for each in done]:
             fault = future.exception()
             digests = tuple(digest for digest, _ in batch)
             if fault is None:
@@ -103,7 +104,7 @@ class Embedding:
                 raise fault
             self._failures += 1
             reason = f"embedding failed: {type(fault).__name__}: {fault}"
-            if self._failures >= _MOST_FAILURES and not self._down:
+            if self._failures >= _MOST_FAILURES and not self._down and self._fails_always():
                 self._down = (
                     f"{reason} ({self._failures} calls in a row failed; none were made since)"
                 )
@@ -113,6 +114,13 @@ class Embedding:
                 half = len(batch) // 2
                 yield from self._submit(batch[:half])
                 yield from self._submit(batch[half:])
+
+    def _fails_always(self) -> bool:
+        """Whether the embedder fails on a plain word too, so that it is not for the texts."""
+        if self._pool.submit(self._embed, [_PLAIN]).exception() is not None:
+            return True
+        self._failures = 0
+        return False
 
     def _embed(self, texts: Sequence[str]) -> Any:
         """The vectors of a batch; runs in a thread of its own."""

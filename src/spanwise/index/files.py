@@ -152,6 +152,10 @@ class FolderRun:
         settled = list(state.stat) if state.settled else []
         return {**self.noted, "stat": settled, "sha256": state.sha256}
 
+    def adopted(self, known: Mapping[str, Any]) -> dict[str, Any]:
+        """What is noted of a file that did not change: now it is of this selection."""
+        return {**known, **self.noted}
+
     def is_same(self, state: FileState, known: Mapping[str, Any]) -> bool:
         """Whether a file is surely as it was, by its place and times."""
         return bool(

@@ -15,45 +15,54 @@ _K = 60
 
 
 def mixed(found: Sequence[Found], mix: float, limit: int) -> list[Found]:
-    """The best passages when a share of the scores of both neighbours is added to each.
+    """The best passages by the mean of their own score and, with a weight, their neighbours'.
 
-    A neighbour that was not found adds nothing.
+    A neighbour that was not found scores 0; one that there is not has no weight.
 
-    >>> mixed([Found(7, 1, 0, 2.0), Found(8, 1, 1, 1.0)], 0.5, 2)[1].score
-    2.0
+    >>> mixed([Found(7, 1, 0, 2.0, 2), Found(8, 1, 1, 1.0, 2)], 0.5, 2)[0].score
+    1.6666666666666667
     """
     if mix:
         scores = {(each.document, each.position): each.score for each in found}
-        found = [
-            each._replace(
-                score=each.score
-                + mix * scores.get((each.document, each.position - 1), 0.0)
-                + mix * scores.get((each.document, each.position + 1), 0.0)
-            )
-            for each in found
-        ]
-        found = sorted(found, key=lambda each: (-each.score, each.document, each.position))
+        made = []
+        for each in found:
+            score = each.score
+            score += mix * scores.get((each.document, each.position - 1), 0.0)
+            score += mix * scores.get((each.document, each.position + 1), 0.0)
+            made.append(each._replace(score=score / (1 + mix * each.neighbours)))
+        found = sorted(made, key=lambda each: (-each.score, each.document, each.position))
     return list(found[:limit])
 
 
 def fused(
-    words: Sequence[Found], meaning: Sequence[Found], mode: str, weights: tuple[float, float]
+    words: Sequence[Found],
+    meaning: Sequence[Found],
+    mode: str,
+    fusion: str,
+    weights: tuple[float, float],
 ) -> list[tuple[Found, Standing]]:
-    """The passages of both lists, best first: by their score in one list, or by both ranks.
+    """The passages of both lists, best first: by their score in one list, or by both.
 
-    A rank adds its weight divided by 60 plus the rank. Equal scores stay in the order of their
+    With ``scores`` each list gives its weight times the score over the best score of the list,
+    with ``ranks`` its weight divided by 60 plus the rank. Equal scores stay in the order of their
     documents and places.
     """
     places: dict[int, Found] = {}
     by_words, by_meaning = _ranks(words, places), _ranks(meaning, places)
+    best = [
+        max((each.score for each in results), default=0.0) or 1.0 for results in (words, meaning)
+    ]
     made = []
     for key, found in places.items():
         words_rank, words_score = by_words.get(key, (None, None))
         meaning_rank, meaning_score = by_meaning.get(key, (None, None))
         if mode == "words":
-            score = words_score
+            score = words_score or 0.0
         elif mode == "meaning":
-            score = meaning_score
+            score = meaning_score or 0.0
+        elif fusion == "scores":
+            score = weights[0] * (words_score or 0.0) / best[0]
+            score += weights[1] * (meaning_score or 0.0) / best[1]
         else:
             score = sum(
                 weight / (_K + rank)
@@ -61,7 +70,7 @@ def fused(
                 if rank is not None
             )
         standing = Standing(
-            score=score or 0.0,
+            score=score,
             words_rank=words_rank,
             words_score=words_score,
             meaning_rank=meaning_rank,
@@ -75,6 +84,12 @@ def fused(
 def _ranks(
     results: Sequence[Found], places: dict[int, Found]
 ) -> dict[int, tuple[int | None, float | None]]:
-    for found in results:
+    """Rank and score by key. Equal scores share a rank: which was written first decides nothing."""
+    ranks: dict[int, tuple[int | None, float | None]] = {}
+    shared, last = 0, None
+    for rank, found in enumerate(results, 1):
+        if found.score != last:
+            shared, last = rank, found.score
         places.setdefault(found.chunk, found)
-    return {found.chunk: (rank, found.score) for rank, found in enumerate(results, 1)}
+        ranks[found.chunk] = (shared, found.score)
+    return ranks

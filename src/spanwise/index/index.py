@@ -42,8 +42,12 @@ _MODES = ("auto", "words", "meaning", "both")
 # Passages taken from each list before they are fused; more are taken for a larger limit.
 _DEPTH, _DEPTH_A_HIT = 100, 4
 
-# What of the scores of both neighbours is added, and among how many passages found by words.
-_MIX, _MIX_DEPTH = 0.0, 1000
+# The weight of both neighbours' scores, and among how many passages found by words they are
+# looked for; benchmarks/quality.py.
+_MIX, _MIX_DEPTH = 0.3, 1000
+
+# The weights of words and of meaning in each fusion; benchmarks/quality.py.
+_WEIGHTS = {"scores": (1.0, 0.3), "ranks": (1.0, 1.0)}
 
 
 class Index:
@@ -191,7 +195,7 @@ class Index:
         - ``metadata``: laid over that of each document.
         - ``remove_missing``: take out documents below the folder whose file is gone, or that this
           selection found before and does not find now. Never where the folder is missing (a
-          `LoadError`) or holds no document at all, and never what another folder holds.
+          `LoadError`) or holds no document at all, and never what another folder found last.
         - ``reload``: read and cut every file again.
         - ``dry_run``: write and embed nothing; say what would be done.
         - ``watch``: called with a `Progress` after each document.
@@ -222,7 +226,7 @@ class Index:
                     f"{folder}: it holds no document of a kind that is read, so nothing was taken "
                     "out; docs/formats.md lists the kinds"
                 )
-            run.recut_rest(stored, done={*files.paths, *run.removed})
+            run.recut_rest(stored)
             return run.report()
 
     def add(
@@ -260,7 +264,7 @@ class Index:
             stored = self._store.documents(Scope(namespace))
             with self._run(namespace, False, watch) as run:
                 run.total = len(stored)
-                run.recut_rest(stored, done=set())
+                run.recut_rest(stored)
                 reports.append(run.report())
         return IndexReport.of_all(reports)
 
@@ -276,8 +280,12 @@ class Index:
                 concurrency=self._concurrency,
                 attempts=self._attempts,
             )
+        run = Run(self._store, namespace, recipe, embedding, watch=watch, dry_run=dry_run)
         try:
-            yield Run(self._store, namespace, recipe, embedding, watch=watch, dry_run=dry_run)
+            yield run
+        except KeyboardInterrupt:
+            run.flush()
+            raise
         finally:
             if embedding is not None:
                 embedding.close()
@@ -290,7 +298,8 @@ class Index:
         try:
             state = FileState.of(path)
             if is_cut and known and files.is_same(state, known.source):
-                run.keep(uri)
+                source = files.adopted(known.source)
+                run.keep(uri, None if source == known.source else source)
                 return
             state = state.hashed(path)
         except LoadError as fault:
@@ -300,7 +309,7 @@ class Index:
         if is_cut and known and files.has_same_bytes(state, known.source):
             run.keep(uri, None if source == known.source else source)
             return
-        run.add(uri, lambda: files.load(uri), source, files.selection.metadata)
+        run.add(uri, lambda: files.load(uri), source, files.selection.metadata, again=reload)
 
     # --- documents that are there -----------------------------------------------------------
 
@@ -309,6 +318,10 @@ class Index:
     ) -> list[StoredDocument]:
         """What is known of the documents, in order of their uris; those that a filter fits."""
         return self._store.documents(scope_of(namespace, where))
+
+    def namespaces(self) -> list[str]:
+        """The namespaces that hold a document, in order."""
+        return self._store.namespaces()
 
     def document(self, uri: str, *, namespace: str = "") -> Document:
         """A document as it was last loaded; `StoreError` where there is none."""
@@ -342,20 +355,22 @@ class Index:
 
         They stay when the document changes. `StoreError` where there is no such document.
         """
-        known = self._store.document(namespace, uri)
-        if known is None:
-            raise StoreError(
-                f"{self._store.name}: it has no document {uri!r}; index.documents() lists them"
-            )
-        laid = {**known.changes, **plain(changes)}
-        kept = {key: value for key, value in laid.items() if value is not None or key in known.meta}
-        self._store.change_metadata(namespace, uri, kept)
+        with self._store.writing():
+            known = self._store.document(namespace, uri)
+            if known is None:
+                raise StoreError(
+                    f"{self._store.name}: it has no document {uri!r}; index.documents() lists them"
+                )
+            laid = {**known.changes, **plain(changes)}
+            kept = {k: value for k, value in laid.items() if value is not None or k in known.meta}
+            self._store.change_metadata(namespace, uri, kept)
         return merged(known.meta, kept)
 
     def remove(self, uris: str | Iterable[str], *, namespace: str = "") -> tuple[str, ...]:
         """Take documents out; the uris of those that were there."""
-        wanted = [uris] if isinstance(uris, str) else list(uris)
+        wanted = [uris] if isinstance(uris, str) else [*dict.fromkeys(uris)]
         there = tuple(uri for uri in wanted if self._store.document(namespace, uri))
+        self._making.refresh()
         self._store.remove(namespace, there)
         self._store.drop_vectors(self._making.space)
         return there
@@ -380,7 +395,8 @@ class Index:
         mode: str = "auto",
         where: Mapping[str, Any] | None = None,
         namespace: str = "",
-        weights: tuple[float, float] = (1.0, 1.0),
+        fusion: str = "scores",
+        weights: tuple[float, float] | None = None,
         mix: float = _MIX,
         min_score: float | None = None,
         rerank: Rerank | None = None,
@@ -396,15 +412,17 @@ class Index:
         whole, ``refund*`` every word that begins so; what is rarer counts more (BM25), twice as
         much in the headings above. Meaning is the cosine of vectors, exact.
 
-        - ``mode``: ``words``, ``meaning``, ``both`` (reciprocal rank fusion, k = 60), or ``auto``:
-          both where the index has an embedder.
+        - ``mode``: ``words``, ``meaning``, ``both``, or ``auto``: both where the index has an
+          embedder.
         - ``where``: only documents whose metadata fit: a value must be equal, of a list any, an
           empty list none. A list in the metadata fits by any of its values.
-        - ``weights``: of words and of meaning, in both.
-        - ``mix``: the share of the scores of both neighbours that is added to a passage's own,
-          before the lists are fused; 0 for none.
-        - ``min_score``: on `Hit.score`: BM25 for words, the cosine for meaning, the sum of
-          weight / (60 + rank) for both, the reranker's where there is one.
+        - ``fusion``: how both become one: ``scores`` adds each list's scores over its best one,
+          ``ranks`` is reciprocal rank fusion, weight / (60 + rank). ``weights``: of words and of
+          meaning (unset: 1 and 0.3 for scores, 1 and 1 for ranks).
+        - ``mix``: the weight of both neighbours' scores in the mean that a passage is ranked by,
+          in each list, before they are fused; 0 for none.
+        - ``min_score``: on `Hit.score`: BM25 for words, the cosine for meaning, what the fusion
+          gives for both, the reranker's where there is one.
         - ``rerank``: a function from the query and a list of passages to a score each; asked about
           the ``rerank_depth`` best. The others are left out.
         - ``budget``: the most that all texts together may measure, in characters or a `Cap`.
@@ -412,15 +430,28 @@ class Index:
         - ``fold``: join hits that overlap, and leave out those with the same words as a better one.
         - ``explain``: also tell of every passage that was looked at.
         """
+        self._making.refresh()
         wishes = self._wishes(
-            query, limit, mode, min_score, rerank, rerank_depth, budget, expand, fold, explain
+            query,
+            limit,
+            mode,
+            fusion,
+            min_score,
+            rerank,
+            rerank_depth,
+            budget,
+            expand,
+            fold,
+            explain,
         )
         scope = scope_of(namespace, where)
         depth = max(_DEPTH, _DEPTH_A_HIT * limit, rerank_depth if rerank else 0)
         vector = None
         if wishes.mode != "words" and query.strip():
             numpy = require_extra("numpy", "index", "search by meaning")
-            vector = unit_rows(numpy, self._making.embedder().embed([query]))[0]
+            embedder = self._making.embedder()
+            vector = unit_rows(numpy, embedder.embed([query]))[0]
+            self._making.refuse_other_vectors(embedder)
         with self._store.reading():
             words = meaning = []
             if wishes.mode != "meaning":
@@ -428,13 +459,17 @@ class Index:
                 words = mixed(self._store.find_words(read_query(query), scope, reach), mix, depth)
             if vector is not None:
                 meaning = self._store.find_near(self._making.space, vector, scope, depth, mix)
-            return choose_hits(self._store, fused(words, meaning, wishes.mode, weights), wishes)
+            if weights is None:
+                weights = _WEIGHTS[fusion]
+            ranked = fused(words, meaning, wishes.mode, fusion, weights)
+            return choose_hits(self._store, ranked, wishes)
 
     def _wishes(
         self,
         query: str,
         limit: int,
         mode: str,
+        fusion: str,
         min_score: float | None,
         rerank: Rerank | None,
         rerank_depth: int,
@@ -450,6 +485,10 @@ class Index:
         require("rerank_depth", rerank_depth, 1)
         if mode not in _MODES:
             raise OptionError(f"mode={shown(mode)} is unknown; give one of {', '.join(_MODES)}")
+        if fusion not in _WEIGHTS:
+            raise OptionError(
+                f"fusion={shown(fusion)} is unknown; give one of {', '.join(_WEIGHTS)}"
+            )
         if isinstance(expand, str):
             if expand not in ("section", "document"):
                 raise OptionError(
@@ -489,6 +528,7 @@ class Index:
         Cost: every text is hashed and indexed again in memory, and with ``files`` every file
         that was indexed from a folder is read.
         """
+        self._making.refresh()
         return verify(self._store, self._making, self._base, files=files)
 
     def export_bundle(self, path: str | os.PathLike[str], *, namespace: str = "") -> int:
@@ -496,11 +536,13 @@ class Index:
 
         One file of JSON lines. `StoreError` where there is nothing to write.
         """
+        self._making.refresh()
         return write_bundle(self._store, self._making, Path(path), namespace)
 
     def import_bundle(self, path: str | os.PathLike[str], *, namespace: str = "") -> int:
         """Read the documents of a bundle, each in the place of the one of its uri; how many.
 
+        A new index is made as the bundle was, where its splitter and embedder have names.
         `StoreError` for a bundle of another splitter or embedder, and for a damaged one; nothing
         is read from that.
         """
@@ -508,6 +550,7 @@ class Index:
 
     def vacuum(self) -> None:
         """Drop vectors that no passage has, and give their room back."""
+        self._making.refresh()
         self._store.drop_vectors(self._making.space)
         self._store.vacuum()
 

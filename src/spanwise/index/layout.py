@@ -29,7 +29,7 @@ def pack_layout(document: Document) -> bytes:
         said["encoding"] = document.encoding
     if not said:
         return _EMPTY
-    return zlib.compress(json.dumps(said, separators=(",", ":")).encode(), 1)
+    return zlib.compress(json.dumps(said, separators=(",", ":"), default=str).encode(), 1)
 
 
 def document_of(

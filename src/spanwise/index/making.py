@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from spanwise.cutting.caps import Cap
@@ -11,6 +11,7 @@ from spanwise.embedders.registry import find_embedder
 from spanwise.errors import StoreError
 from spanwise.index.embedding import fingerprint_of
 from spanwise.index.recipes import read_splitter, write_splitter
+from spanwise.index.rows import recipe_of
 from spanwise.index.store import Store
 from spanwise.splitters.base import Splitter
 from spanwise.splitters.capped import within
@@ -26,21 +27,25 @@ NO_EMBEDDER = "none"
 class Recipe:
     """Everything that decides the passages and vectors of a document.
 
-    ``space`` is the embedder's fingerprint, empty for words alone.
+    ``space`` is the embedder's fingerprint, empty for words alone; ``made`` the number of the
+    making, see `recipe_of`.
     """
 
     splitter: Splitter
     space: str
     ceiling: Cap | None
+    made: str
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """What is recorded of it."""
+        splitter = self.splitter.fingerprint
+        return {"splitter": splitter, "embedder": self.space, "made": self.made}
 
     @property
     def fingerprint(self) -> str:
-        """The splitter and the embedder by their fingerprints."""
-        return _fingerprint(self.splitter.fingerprint, self.space)
-
-
-def _fingerprint(splitter: str, space: str) -> str:
-    return json.dumps([splitter, space])
+        """The splitter and the embedder by their fingerprints, and which making it is."""
+        return recipe_of(self.settings)
 
 
 class Making:
@@ -71,10 +76,26 @@ class Making:
             self._embedder = find_embedder(self._name)
         elif not isinstance(embedder, str):
             self._embedder = embedder
-        self._settings = store.settings()
-        self._changes = rebuild or not self._settings.get("splitter")
-        if not self._changes:
-            self._refuse_others()
+        self._given = (self._splitter, self._embedder, self._name, self._ceiling)
+        self._rebuild = rebuild
+        self._settings: dict[str, str] = {}
+        self._is_checked = False
+        self._changes = False
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Have what is recorded now, which another process may have changed; refuse what differs.
+
+        Called where a run, a search or a check begins.
+        """
+        settings = self._store.settings()
+        if settings != self._settings or not self._is_checked:
+            self._settings, self._is_checked = settings, False
+            self._splitter, self._embedder, self._name, self._ceiling = self._given
+            self._changes = self._rebuild or not settings.get("splitter")
+            if not self._changes:
+                self._refuse_others()
+            self._is_checked = True
 
     @property
     def space(self) -> str:
@@ -89,7 +110,29 @@ class Making:
     @property
     def recorded_recipe(self) -> str:
         """The fingerprint of the recipe that the documents of the index should have."""
-        return _fingerprint(self._settings.get("splitter", ""), self.space)
+        return recipe_of(self._settings)
+
+    @property
+    def remade(self) -> dict[str, str]:
+        """What makes the same splitter and embedder again, as far as they have names."""
+        names = ("splitter_made", "ceiling", "embedder_name")
+        return {name: self._settings.get(name, "") for name in names}
+
+    def adopt(self, remade: Mapping[str, str]) -> None:
+        """Make a new index as another was made, but for what was asked for."""
+        if self._settings.get("splitter"):
+            return
+        splitter, embedder, name, ceiling = self._given
+        if splitter is None:
+            splitter = read_splitter(remade.get("splitter_made", ""))
+        if ceiling is None and remade.get("ceiling"):
+            ceiling = int(remade["ceiling"])
+        if embedder is None and not self._no_embedder and remade.get("embedder_name"):
+            name = remade["embedder_name"]
+            embedder = find_embedder(name)
+        self._given = (splitter, embedder, name, ceiling)
+        self._is_checked = False
+        self.refresh()
 
     def embedder(self) -> Embedder:
         """The embedder: the one given, else the one that the index names."""
@@ -104,8 +147,15 @@ class Making:
             self._refuse_embedder()
         return self._embedder
 
+    def refuse_other_vectors(self, embedder: Embedder) -> None:
+        """Refuse, by name, an embedder whose vectors are not those of the index."""
+        given = fingerprint_of(embedder)
+        if given != self.space:
+            raise self._other("embedder", self.space, given)
+
     def recipe(self, dry_run: bool) -> Recipe:
         """How documents are cut and embedded from now on; recorded, but for a dry run."""
+        self.refresh()
         embedder = self._wanted_embedder()
         splitter = self._base_splitter()
         limit = None
@@ -115,7 +165,13 @@ class Making:
         else:
             capped = splitter
         space = "" if embedder is None else fingerprint_of(embedder)
-        recipe = Recipe(splitter=capped, space=space, ceiling=limit)
+        made = int(self._settings.get("made") or 0)
+        if self._settings.get("splitter") and self.recorded != {
+            "splitter": capped.fingerprint,
+            "embedder": space,
+        }:
+            made += 1
+        recipe = Recipe(splitter=capped, space=space, ceiling=limit, made=str(made))
         if self._changes:
             if not dry_run:
                 self._record(splitter, recipe)
@@ -148,10 +204,9 @@ class Making:
     def _record(self, splitter: Splitter, recipe: Recipe) -> None:
         stored = isinstance(self._ceiling, int) or self._ceiling is None
         settings = {
-            "splitter": recipe.splitter.fingerprint,
+            **recipe.settings,
             "splitter_made": write_splitter(splitter) if stored else "",
             "ceiling": "" if self._ceiling is None or not stored else str(self._ceiling),
-            "embedder": recipe.space,
             # A name may hold a password; then the embedder has to be passed each time.
             "embedder_name": "" if "@" in self._name else self._name,
         }
@@ -159,7 +214,7 @@ class Making:
         if self._stems is not None:
             self._store.prepare_words(self._stems)
         self._settings = self._store.settings()
-        self._changes = False
+        self._changes = self._rebuild = False
 
     def _refuse_others(self) -> None:
         """Refuse, by name, what differs from how the index was made."""

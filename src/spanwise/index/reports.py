@@ -146,4 +146,5 @@ class VerifyReport:
         checked = f"{self.documents:,} documents and {self.chunks:,} passages checked"
         if not self.differences:
             return f"{checked}: all is as it should be"
-        return f"{checked}: {len(self.differences):,} differences"
+        count = len(self.differences)
+        return f"{checked}: {count:,} difference{'' if count == 1 else 's'}"

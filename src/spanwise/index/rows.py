@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
-from spanwise.chunks import Chunk
+from spanwise.chunks import Chunk, Chunks, join_context
 from spanwise.documents import Document
 from spanwise.errors import OptionError, shown
+from spanwise.index.unsearched import Unsearched
 
 __all__ = [
     "ChunkRow",
@@ -20,23 +21,22 @@ __all__ = [
     "Scope",
     "StoredDocument",
     "canonical",
+    "checksum_of",
     "chunk_of",
     "digest_of",
     "labels_of",
     "merged",
     "plain",
+    "recipe_of",
     "rows_of",
     "scope_of",
+    "space_of",
 ]
 
 # Two strings share a digest of 16 bytes by chance only among some 10 ** 19.
 _DIGEST_BYTES = 16
 
-# What a passage says of itself beside its place; the rest are columns of their own.
-_ABOUT = (
-    *("heading_path", "headings", "pages", "lines", "context", "places", "speakers"),
-    *("first_seq", "last_seq", "item_ids", "start_ms", "end_ms", "turns"),
-)
+_written = json.JSONEncoder(separators=(",", ":")).encode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,17 +108,28 @@ class ChunkRow(NamedTuple):
     @property
     def context(self) -> str:
         """The context that was embedded and indexed with the passage."""
+        if '"context":' not in self.about:
+            return ""
         said: str = json.loads(self.about).get("context", "")
         return said
 
 
 class Found(NamedTuple):
-    """A passage in a list of results: its key in the store, its document's, its number there."""
+    """A passage in a list of results: its key in the store, its document's, its number there.
+
+    ``of`` is how many passages its document has; 0 where that is not known.
+    """
 
     chunk: int
     document: int
     position: int
     score: float
+    of: int = 0
+
+    @property
+    def neighbours(self) -> int:
+        """How many passages stand beside it: 2, or fewer at an end of its document."""
+        return (self.position > 0) + (self.position + 1 != self.of)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,32 +213,55 @@ def plain(metadata: Mapping[str, Any]) -> dict[str, Any]:
     return kept
 
 
+def recipe_of(settings: Mapping[str, str]) -> str:
+    """What decides the passages and vectors of a document, by the settings of an index.
+
+    ``made`` counts how often they were changed: documents that kept those of before have lost
+    their vectors, so they are cut anew when the same come back.
+    """
+    return json.dumps([settings.get(name, "") for name in ("splitter", "embedder", "made")])
+
+
+def space_of(recipe: str) -> str:
+    """The embedder's fingerprint in what `recipe_of` made; empty in anything else."""
+    try:
+        return str(json.loads(recipe)[1])
+    except (ValueError, TypeError, IndexError, KeyError):
+        return ""
+
+
+def checksum_of(
+    media_type: str, recipe: str, meta: str, layout: bytes, chunks: Sequence[ChunkRow]
+) -> bytes:
+    """What tells whether what is stored beside a document's text is what was written."""
+    rows = [(*each[:5], each.digest.hex(), each.about) for each in chunks]
+    said = json.dumps([media_type, recipe, meta, layout.hex(), rows])
+    return blake2b(said.encode(), digest_size=_DIGEST_BYTES).digest()
+
+
 def digest_of(text: str) -> bytes:
     """The digest of a string that is embedded."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).digest()
 
 
-def rows_of(chunks: Iterable[Chunk]) -> list[ChunkRow]:
-    """The rows of a document's passages."""
-    return [
-        ChunkRow(
-            each.id[len(each.doc_uri) + 1 :],
-            each.start,
-            each.body,
-            each.end,
-            each.boundary,
-            digest_of(each.embed_text),
-            _about(each),
-        )
-        for each in chunks
-    ]
-
-
-def _about(chunk: Chunk) -> str:
-    said = {name: value for name in _ABOUT if (value := getattr(chunk, name)) not in (None, (), "")}
-    if chunk.turns:
-        said["turns"] = chunk.to_dict()["turns"]
-    return json.dumps(said, separators=(",", ":"))
+def rows_of(chunks: Chunks) -> list[ChunkRow]:
+    """The rows of a document's passages, but for those that nobody searches."""
+    document = chunks.document
+    unsearched = Unsearched(document)
+    text, named = document.text, len(document.uri) + 1
+    places = zip(
+        chunks.ids, chunks.starts, chunks.bodies, chunks.ends, chunks.boundaries, strict=True
+    )
+    rows = []
+    for i, (name, start, body, end, boundary) in enumerate(places):
+        if unsearched and unsearched.holds(body, end):
+            continue
+        said = chunks.told(i)
+        if "turns" in said:
+            said["turns"] = [asdict(turn) for turn in said["turns"]]
+        digest = digest_of(join_context(said.get("context", ""), text[start:end]))
+        rows.append(ChunkRow(name[named:], start, body, end, boundary, digest, _written(said)))
+    return rows
 
 
 def chunk_of(row: ChunkRow, text: str, uri: str, index: int, metadata: Mapping[str, Any]) -> Chunk:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,10 @@ MEMORY = ":memory:"
 # Seconds a writer waits for another one: each writes one document at a time.
 _PATIENCE = 60
 
+# Bytes a page of a new file, some ten vectors; and pages in the log before they are moved into
+# the file: 32 MB, so that a large run does it seldom.
+_PAGE, _CHECKPOINT = 8192, 4000
+
 
 class SqliteFile:
     """One connection, which threads may share: they take turns."""
@@ -30,6 +35,10 @@ class SqliteFile:
         self._read_only = read_only
         self._lock = threading.RLock()
         self._depth = 0
+        # What the file was like, where it is read without a lock.
+        self._still: tuple[int, ...] | None = None
+        # Called at the end of a transaction that writes, and with False at that of one that fails.
+        self.on_end: Callable[[bool], object] = lambda done: None
         with self._faults():
             self.connection = self._connect(create)
 
@@ -53,25 +62,33 @@ class SqliteFile:
             yield
             if self._depth == 1:
                 self.connection.execute("UPDATE state SET generation = generation + 1")
+                self.on_end(True)
 
     def all(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
         """All rows that a statement answers."""
         with self._lock, self._faults():
-            return self.connection.execute(statement, values).fetchall()
+            rows = self.connection.execute(statement, values).fetchall()
+            if self._depth == 0:
+                self._refuse_changed()
+            return rows
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[None]:
         with self._lock, self._faults():
             if self._depth == 0:
+                self._refuse_changed()
                 self.connection.execute(begin)
             self._depth += 1
             try:
                 yield
                 if self._depth == 1:
                     self.connection.execute("COMMIT")
+                    self._refuse_changed()
             except BaseException:
-                if self._depth == 1 and self.connection.in_transaction:
-                    self.connection.execute("ROLLBACK")
+                if self._depth == 1:
+                    self.on_end(False)
+                    if self.connection.in_transaction:
+                        self.connection.execute("ROLLBACK")
                 raise
             finally:
                 self._depth -= 1
@@ -117,9 +134,11 @@ class SqliteFile:
             if self._read_only:
                 check_readable(connection, self.path)
             else:
-                connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute(f"PRAGMA page_size = {_PAGE}")
+                _use_log(connection)
                 # Safe at a kill at any time; at a loss of power the last documents may be lost.
                 connection.execute("PRAGMA synchronous = NORMAL")
+                connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT}")
                 self._prepare(connection)
         except BaseException:
             connection.close()
@@ -139,8 +158,26 @@ class SqliteFile:
             wal = Path(self.path + "-wal")
             if wal.exists() and wal.stat().st_size:
                 raise
+            self._still = self._state()
             connection = _connected(f"{uri}?mode=ro&immutable=1", uri=True)
         return connection
+
+    def _state(self) -> tuple[int, ...]:
+        """What tells whether the file or its log was written to."""
+        found = []
+        for path in (Path(self.path), Path(self.path + "-wal")):
+            if path.exists():
+                state = path.stat()
+                found += [state.st_size, state.st_mtime_ns, state.st_ino]
+        return tuple(found)
+
+    def _refuse_changed(self) -> None:
+        """Raise `StoreError` where a file that is read without a lock is no longer as it was."""
+        if self._still is not None and self._still != self._state():
+            raise StoreError(
+                f"{self.path}: another process wrote to it while it was read without a lock, since "
+                "its folder cannot be written to; open it again"
+            )
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         """Have the tables of this version, and a word index of the words of now."""
@@ -155,6 +192,19 @@ class SqliteFile:
         except BaseException:
             connection.execute("ROLLBACK")
             raise
+
+
+def _use_log(connection: sqlite3.Connection) -> None:
+    """Write by way of a log; SQLite does not wait for another process that begins to do so too."""
+    until = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as fault:
+            if "locked" not in str(fault) or time.monotonic() > until:
+                raise
+        time.sleep(0.01)
 
 
 def _connected(path: str, *, uri: bool = False) -> sqlite3.Connection:

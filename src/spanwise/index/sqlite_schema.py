@@ -49,6 +49,7 @@ CREATE TABLE documents (
     changes TEXT NOT NULL,
     source TEXT NOT NULL,
     layout BLOB NOT NULL,
+    checksum BLOB NOT NULL,
     text BLOB NOT NULL,
     UNIQUE (namespace, uri)
 );
@@ -79,9 +80,9 @@ CREATE TABLE vectors (
     space INTEGER NOT NULL REFERENCES spaces,
     digest BLOB NOT NULL,
     data BLOB NOT NULL,
+    checksum INTEGER NOT NULL,
     UNIQUE (space, digest)
 );
-CREATE TABLE vocabulary (word TEXT PRIMARY KEY) WITHOUT ROWID;
 """
 
 Value = TypeVar("Value")
@@ -169,16 +170,25 @@ def _marks_of(connection: sqlite3.Connection) -> tuple[int, int]:
     return application, version
 
 
-def make_words(connection: sqlite3.Connection, stems: bool, table: str = "words") -> None:
-    """Make an empty word index; it holds no text, only where each word is."""
+def make_words(connection: sqlite3.Connection, stems: bool) -> None:
+    """Make an empty word index, which holds no text, only where each word is.
+
+    `vocabulary` holds each word as it is written, and not where: a beginning of a word need not be
+    one of its stem.
+    """
+    for table in ("words", "vocabulary"):
+        connection.execute(f"DROP TABLE IF EXISTS {table}_terms")
+        connection.execute(f"DROP TABLE IF EXISTS {table}")
     tokenizer = "porter ascii" if stems else "ascii"
-    connection.execute(f"DROP TABLE IF EXISTS {table}_terms")
-    connection.execute(f"DROP TABLE IF EXISTS {table}")
     connection.execute(
-        f"CREATE VIRTUAL TABLE {table} USING fts5"
-        f"(context, text, content='', tokenize='{tokenizer}')"
+        f"CREATE VIRTUAL TABLE words USING fts5(context, text, content='', tokenize='{tokenizer}')"
     )
-    connection.execute(f"CREATE VIRTUAL TABLE {table}_terms USING fts5vocab({table}, 'row')")
+    connection.execute(
+        "CREATE VIRTUAL TABLE vocabulary USING fts5"
+        "(text, content='', detail=none, columnsize=0, tokenize='ascii')"
+    )
+    for table in ("words", "vocabulary"):
+        connection.execute(f"CREATE VIRTUAL TABLE {table}_terms USING fts5vocab({table}, 'row')")
 
 
 def _run(connection: sqlite3.Connection, script: str) -> None:

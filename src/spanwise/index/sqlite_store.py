@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from spanwise.errors import StoreError
 from spanwise.extras import require_extra
@@ -20,6 +21,7 @@ from spanwise.index.rows import (
     Passage,
     Scope,
     StoredDocument,
+    checksum_of,
     chunk_of,
     labels_of,
     merged,
@@ -29,7 +31,7 @@ from spanwise.index.sqlite_damage import damage
 from spanwise.index.sqlite_file import SqliteFile
 from spanwise.index.sqlite_schema import COLUMNS, bytes_of, change_settings, marks, parts, text_of
 from spanwise.index.sqlite_vectors import Held
-from spanwise.index.sqlite_words import WordIndex, stored_stems
+from spanwise.index.sqlite_words import WordIndex
 
 __all__ = ["SqliteStore"]
 
@@ -47,13 +49,24 @@ class SqliteStore:
     def __init__(self, path: str | Path, *, read_only: bool = False, create: bool = True) -> None:
         self._file = SqliteFile(str(path), read_only=read_only, create=create)
         self._connection = self._file.connection
-        self._words = WordIndex(self._connection, stems=stored_stems(self._connection))
+        self._words = WordIndex(self._connection)
+        self._file.on_end = self._settle
         self._texts: OrderedDict[tuple[int, str], str] = OrderedDict()
         self._held: Held | None = None
+
+    def _settle(self, done: bool) -> None:
+        if done:
+            self._words.settle()
+        else:
+            self._words.forget()
 
     def reading(self) -> AbstractContextManager[None]:
         """Within it, all that is read is of one moment."""
         return self._file.reading()
+
+    def writing(self) -> AbstractContextManager[None]:
+        """Within it, all that is written is written at its end, or nothing."""
+        return self._file.writing()
 
     # --- settings ---------------------------------------------------------------------------
 
@@ -65,7 +78,7 @@ class SqliteStore:
     @property
     def stems(self) -> bool:
         """Whether words of one stem are one word of the word index."""
-        return self._words.stems
+        return self.settings().get("stems", "1") == "1"
 
     def settings(self) -> dict[str, str]:
         """The settings of the index; those of the tables themselves too."""
@@ -80,9 +93,7 @@ class SqliteStore:
         """Have a word index with or without stems, written anew where it was made otherwise."""
         if stems != self.stems:
             with self._file.writing():
-                words = WordIndex(self._connection, stems=stems)
-                words.write_anew()
-            self._words = words
+                self._words.write_anew(stems)
 
     # --- documents --------------------------------------------------------------------------
 
@@ -146,7 +157,7 @@ class SqliteStore:
                 (bytes_of(row.namespace), bytes_of(row.uri)),
             ).fetchone()
             before = text_of(known[1]) if known else ""
-            values = _document_values(row)
+            values = _document_values(row, chunks)
             if known:
                 key = known[0]
                 run(
@@ -248,7 +259,7 @@ class SqliteStore:
         """The best passages by BM25, best first."""
         with self.reading():
             allowed = None if self._is_all(scope) else _allowed(scope)
-            return [Found(*row) for row in self._words.find(query, allowed, limit)]
+            return self._words.find(query, allowed, limit)
 
     # --- vectors ----------------------------------------------------------------------------
 
@@ -271,16 +282,18 @@ class SqliteStore:
 
     def put_vectors(self, space: str, digests: Sequence[bytes], vectors: Any) -> None:
         """Keep vectors: a table of half-precision numbers, a row a digest."""
+        raw, size = vectors.astype("<f2").tobytes(), 2 * vectors.shape[1]
         with self._file.writing():
             self._connection.execute(
                 "INSERT OR IGNORE INTO spaces (fingerprint) VALUES (?)", (space,)
             )
             number = self._space(space)
             self._connection.executemany(
-                "INSERT OR IGNORE INTO vectors (space, digest, data) VALUES (?, ?, ?)",
+                "INSERT OR IGNORE INTO vectors (space, digest, data, checksum) VALUES (?, ?, ?, ?)",
                 [
-                    (number, digest, vector.astype("<f2").tobytes())
-                    for digest, vector in zip(digests, vectors, strict=True)
+                    (number, digest, data, crc32(data))
+                    for i, digest in enumerate(digests)
+                    for data in (raw[i * size : (i + 1) * size],)
                 ],
             )
 
@@ -399,12 +412,12 @@ class SqliteStore:
     def damage(self, space: str) -> Iterator[tuple[str, str]]:
         """What does not fit together inside, as the document's name and what it is."""
         with self.reading():
-            yield from damage(self._connection, self._space(space) if space else 0, self.stems)
+            yield from damage(self._connection, self._space(space), space, self.stems)
 
     def vacuum(self) -> None:
         """Give back the room of what was removed."""
         with self._file.writing():
-            self._connection.execute("INSERT INTO words (words) VALUES ('optimize')")
+            self._words.write_anew(self.stems)
         self._file.all("VACUUM")
         self._file.all("PRAGMA wal_checkpoint(TRUNCATE)")
 
@@ -417,7 +430,7 @@ class SqliteStore:
 # The columns of a document in a row of their values, and of what is told of one.
 _DOCUMENT = (
     "namespace, uri, media_type, recipe, characters, content_hash, meta, changes, source, layout, "
-    "text"
+    "checksum, text"
 )
 _STORED = (
     "d.namespace, d.uri, d.media_type, d.characters, "
@@ -426,8 +439,9 @@ _STORED = (
 )
 
 
-def _document_values(row: DocumentRow) -> tuple[Any, ...]:
+def _document_values(row: DocumentRow, chunks: Sequence[ChunkRow]) -> tuple[Any, ...]:
     document = row.document
+    meta, layout = json.dumps(plain(document.meta)), pack_layout(document)
     return (
         bytes_of(row.namespace),
         bytes_of(row.uri),
@@ -435,10 +449,11 @@ def _document_values(row: DocumentRow) -> tuple[Any, ...]:
         row.recipe,
         len(document.text),
         document.content_hash,
-        json.dumps(plain(document.meta)),
+        meta,
         json.dumps(dict(row.changes)),
         json.dumps(dict(row.source)),
-        pack_layout(document),
+        layout,
+        checksum_of(document.media_type, row.recipe, meta, layout, chunks),
         bytes_of(document.text),
     )
 

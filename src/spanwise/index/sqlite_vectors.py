@@ -13,7 +13,10 @@ __all__ = ["Held"]
 _All = Callable[..., list[Any]]
 
 # Rows read at a time, so that reading needs little room beside what is kept.
-_STEP = 4096
+_STEP = 1024
+
+# Each change adds a block; more of them are joined.
+_MOST_BLOCKS = 16
 
 # What is held is read anew when more than this share of it belongs to no passage.
 _MOST_UNUSED = 0.1
@@ -50,9 +53,10 @@ class Held:
         if generation == self._generation:
             return
         self._add_vectors(read, space)
-        self._read_passages(read, space)
+        # One that was left out, since no passage had it then, may have one now.
+        is_whole = self._read_passages(read, space)
         used = len(self._numpy.unique(self._rows))
-        if len(self._ids) - used > _MOST_UNUSED * len(self._ids):
+        if not is_whole or len(self._ids) - used > _MOST_UNUSED * len(self._ids):
             self._forget()
             self._add_vectors(read, space, used_only=True)
             self._read_passages(read, space)
@@ -63,7 +67,8 @@ class Held:
     ) -> list[Found]:
         """The passages nearest to a vector, best first; of some documents or of all.
 
-        A share of ``mix`` of the cosine of the passage before and of the one after is added.
+        With ``mix`` a score is the mean of the passage's own cosine and, with that weight, those
+        of the passage before and the one after.
         """
         numpy = self._numpy
         if not len(self._rows):
@@ -73,8 +78,12 @@ class Held:
         if mix:
             beside = self._documents[1:] == self._documents[:-1]
             own = scores.copy()
+            shares = numpy.ones_like(scores)
             scores[1:] += mix * (own[:-1] * beside)
             scores[:-1] += mix * (own[1:] * beside)
+            shares[1:] += mix * beside
+            shares[:-1] += mix * beside
+            scores /= shares
         if documents is not None:
             scores[~numpy.isin(self._documents, documents)] = 0
         best = _largest(numpy, scores, limit)
@@ -108,7 +117,8 @@ class Held:
         block, filled = None, 0
         while last < most:
             rows = read(
-                "SELECT id, data FROM vectors WHERE space = ? AND id > ? "
+                # The plus keeps SQLite from the index by space: the rows are in order of ids.
+                "SELECT id, data FROM vectors WHERE +space = ? AND id > ? "
                 f"{used} ORDER BY id LIMIT ?",
                 (space, last, _STEP),
             )
@@ -120,23 +130,35 @@ class Held:
             filled += len(rows)
             last = rows[-1][0]
         self._blocks.append(block)
+        if len(self._blocks) > _MOST_BLOCKS:
+            self._blocks = [numpy.concatenate(self._blocks)]
         self._ids = numpy.concatenate([self._ids, ids])
 
-    def _read_passages(self, read: _All, space: int) -> None:
+    def _read_passages(self, read: _All, space: int) -> bool:
+        """Which passage has which vector, by documents and places; whether all are held."""
         numpy = self._numpy
-        found = numpy.array(
-            read(
-                "SELECT c.id, c.document, c.position, v.id FROM chunks AS c "
-                "JOIN vectors AS v ON v.space = ? AND v.digest = c.digest "
-                "ORDER BY c.document, c.position",
-                (space,),
-            ),
-            dtype=numpy.int64,
-        ).reshape(-1, 4)
-        self._keys = found[:, 0].copy()
-        self._documents = found[:, 1].astype(numpy.int32)
-        self._positions = found[:, 2].astype(numpy.int32)
-        self._rows = numpy.searchsorted(self._ids, found[:, 3]).astype(numpy.int32)
+        ((count,),) = read("SELECT count(*) FROM chunks")
+        found = numpy.empty((count, 4), dtype=numpy.int64)
+        filled, last = 0, (-1, -1)
+        while True:
+            rows = read(
+                "SELECT c.document, c.position, c.id, v.id FROM chunks AS c "
+                "CROSS JOIN vectors AS v ON v.space = ? AND v.digest = c.digest "
+                "WHERE (c.document, c.position) > (?, ?) "
+                "ORDER BY c.document, c.position LIMIT ?",
+                (space, *last, _STEP),
+            )
+            if not rows:
+                break
+            found[filled : filled + len(rows)] = rows
+            filled += len(rows)
+            last = rows[-1][:2]
+        self._documents = found[:filled, 0].astype(numpy.int32)
+        self._positions = found[:filled, 1].astype(numpy.int32)
+        self._keys = found[:filled, 2].copy()
+        self._rows = numpy.searchsorted(self._ids, found[:filled, 3]).astype(numpy.int32)
+        held = self._rows < len(self._ids)
+        return bool(held.all() and (self._ids[self._rows] == found[:filled, 3]).all())
 
 
 def _largest(numpy: Any, scores: Any, limit: int) -> Any:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
 from spanwise.index.queries import WORDS_VERSION, WordQuery, indexed_text
-from spanwise.index.rows import ChunkRow
+from spanwise.index.rows import ChunkRow, Found
 from spanwise.index.sqlite_schema import COLUMNS, change_settings, make_words, text_of
 from spanwise.stemming import stem
 
@@ -20,67 +19,69 @@ _WEIGHTS = "2.0, 1.0"
 # A query of more words is asked by the rarest of them, a beginning by so many words.
 _MOST_PHRASES, _MOST_BEGUN = 128, 256
 
-# So many words are remembered to be in the vocabulary.
-_REMEMBERED = 1 << 18
-
-_WORDS = re.compile(r"[0-9a-z\x80-\U0010ffff]+")
-
 
 class WordIndex:
     """The words of every passage and of its context, with or without stems.
 
     FTS5 keeps where each word is and no text; to forget a passage it has to be told the words
-    that it was given. The vocabulary holds every word as it was written, since a beginning of a
-    word need not be one of its stem.
+    that it was given. Words stay in the vocabulary when their passages go, and find nothing.
     """
 
-    __slots__ = ("_connection", "_known", "stems")
+    __slots__ = ("_connection", "_fresh", "_gone")
 
-    def __init__(self, connection: sqlite3.Connection, *, stems: bool) -> None:
+    def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._known: set[str] = set()
-        self.stems = stems
+        self._gone: list[tuple[int, str, str]] = []
+        self._fresh: dict[int, tuple[int, str, str]] = {}
 
-    def write_anew(self) -> None:
+    def write_anew(self, stems: bool) -> None:
         """Write the words of all passages, in the transaction that is open."""
         run = self._connection.execute
-        make_words(self._connection, self.stems)
-        run("DELETE FROM vocabulary")
+        make_words(self._connection, stems)
         for document, text in run("SELECT id, text FROM documents").fetchall():
             rows = run(f"SELECT id, {COLUMNS} FROM chunks WHERE document = ?", (document,))
             self.add(text_of(text), [(key, ChunkRow(*row)) for key, *row in rows])
-        change_settings(self._connection, {"words": WORDS_VERSION, "stems": str(int(self.stems))})
+            self.settle()
+        change_settings(self._connection, {"words": WORDS_VERSION, "stems": str(int(stems))})
 
     def add(self, text: str, rows: Sequence[tuple[int, ChunkRow]]) -> None:
-        """Add passages of a text, each with its key."""
-        entries = _entries(text, rows)
-        self._connection.executemany(
-            "INSERT INTO words (rowid, context, text) VALUES (?, ?, ?)", entries
-        )
-        found: set[str] = set()
-        for _, context, words in entries:
-            found.update(_WORDS.findall(words.lower()))
-            found.update(_WORDS.findall(context.lower()))
-        found -= self._known
-        self._connection.executemany(
-            "INSERT OR IGNORE INTO vocabulary (word) VALUES (?)",
-            [(word,) for word in sorted(found)],
-        )
-        if len(self._known) + len(found) > _REMEMBERED:
-            self._known.clear()
-        self._known |= found
+        """Add passages of a text, each with its key; `settle` writes them."""
+        self._fresh.update((entry[0], entry) for entry in _entries(text, rows))
 
     def drop(self, text: str, rows: Sequence[tuple[int, ChunkRow]]) -> None:
-        """Forget passages of a text as it was when they were added."""
+        """Forget passages of a text as it was when they were added; `settle` writes it."""
+        # What was added in this transaction is not written yet.
+        written = [each for each in rows if self._fresh.pop(each[0], None) is None]
+        self._gone += _entries(text, written)
+
+    def settle(self) -> None:
+        """Write what was added and forgotten, at the end of a transaction.
+
+        FTS5 writes out what it has gathered whenever another table is written to, so all of a
+        transaction goes in together.
+        """
+        gone, self._gone = self._gone, []
+        fresh, self._fresh = [*self._fresh.values()], {}
         self._connection.executemany(
-            "INSERT INTO words (words, rowid, context, text) VALUES ('delete', ?, ?, ?)",
-            _entries(text, rows),
+            "INSERT INTO words (words, rowid, context, text) VALUES ('delete', ?, ?, ?)", gone
         )
+        self._connection.executemany(
+            "INSERT INTO words (rowid, context, text) VALUES (?, ?, ?)", fresh
+        )
+        if fresh:
+            self._connection.execute(
+                "INSERT INTO vocabulary (rowid, text) VALUES (?, ?)",
+                (fresh[0][0], " ".join(part for entry in fresh for part in entry[1:])),
+            )
+
+    def forget(self) -> None:
+        """Write nothing of what was added and forgotten: the transaction failed."""
+        self._gone, self._fresh = [], {}
 
     def find(
         self, query: WordQuery, allowed: tuple[str, list[Any]] | None, limit: int
-    ) -> list[tuple[int, int, int, float]]:
-        """Key, document, number and score of the best passages, best first.
+    ) -> list[Found]:
+        """The best passages, best first.
 
         ``allowed`` is a query for the keys of documents and its values; None for all.
         """
@@ -101,11 +102,13 @@ class WordIndex:
                 "ORDER BY score DESC, key LIMIT ?"
             )
             values = (asked, *allowed[1], limit)
-        return self._connection.execute(
-            f"SELECT id, document, position, score FROM ({best}) JOIN chunks ON id = key "
-            "ORDER BY score DESC, id",
+        rows = self._connection.execute(
+            "SELECT c.id, c.document, c.position, score, "
+            "(SELECT max(position) + 1 FROM chunks WHERE document = c.document) "
+            f"FROM ({best}) JOIN chunks AS c ON c.id = key ORDER BY score DESC, c.id",
             values,
-        ).fetchall()
+        )
+        return [Found(*row) for row in rows]
 
     def _expression(self, query: WordQuery) -> str:
         """A query in the language of FTS5; every word in quotes, so that none is a command."""
@@ -114,10 +117,19 @@ class WordIndex:
             phrases = self._rarest(phrases)
         for begun in query.prefixes:
             words = self._connection.execute(
-                "SELECT word FROM vocabulary WHERE word >= ? AND word < ? LIMIT ?",
-                (begun, begun + "\U0010ffff", _MOST_BEGUN),
+                "SELECT term FROM vocabulary_terms WHERE term >= ? AND term < ?",
+                (begun, begun + "\U0010ffff"),
             )
-            phrases += [word for (word,) in words]
+            # Words of passages that are gone take no place among so many, and those of one stem
+            # count as one, whichever of them there are.
+            live = (word for (word,) in words if self._count(word))
+            stems = stored_stems(self._connection)
+            found: dict[str, str] = {}
+            for word in live:
+                found.setdefault(stem(word) if stems else word, word)
+                if len(found) == _MOST_BEGUN:
+                    break
+            phrases += found.values()
         return " OR ".join(f'"{phrase}"' for phrase in dict.fromkeys(phrases))
 
     def _rarest(self, phrases: list[str]) -> list[str]:
@@ -127,11 +139,11 @@ class WordIndex:
 
     def _count(self, phrase: str) -> int:
         """In how many passages the rarest word of a phrase is."""
-        counts = []
+        stems, counts = stored_stems(self._connection), []
         for word in phrase.split():
             row = self._connection.execute(
                 "SELECT doc FROM words_terms WHERE term = ?",
-                (stem(word) if self.stems else word,),
+                (stem(word) if stems else word,),
             ).fetchone()
             counts.append(row[0] if row else 0)
         return min(counts)
@@ -156,7 +168,7 @@ def has_words_of_now(connection: sqlite3.Connection) -> bool:
 
 def write_words_of_now(connection: sqlite3.Connection) -> None:
     """Write the word index of a file anew, in the transaction that is open."""
-    WordIndex(connection, stems=stored_stems(connection)).write_anew()
+    WordIndex(connection).write_anew(stored_stems(connection))
 
 
 def _setting(connection: sqlite3.Connection, name: str, default: str) -> str:

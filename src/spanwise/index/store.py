@@ -47,6 +47,9 @@ class Store(Protocol):
     def reading(self) -> AbstractContextManager[None]:
         """Within it, all that is read is of one moment."""
 
+    def writing(self) -> AbstractContextManager[None]:
+        """Within it, all that is written may become visible together at its end."""
+
     def namespaces(self) -> list[str]:
         """The namespaces that hold a document, in order."""
 
@@ -95,7 +98,8 @@ class Store(Protocol):
     ) -> list[Found]:
         """The passages whose vectors have the largest cosine, best first; above 0 alone.
 
-        With ``mix`` that share of the cosines of both neighbours is added.
+        With ``mix`` a score is the mean of the passage's own cosine and, with that weight, those
+        of its neighbours.
         """
 
     def passages(self, keys: Iterable[int]) -> list[Passage]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from spanwise.errors import LoadError
@@ -18,8 +19,10 @@ __all__ = ["verify"]
 def verify(store: Store, making: Making, base: Path, *, files: bool) -> VerifyReport:
     """Every difference, in order of what it is in."""
     with store.reading():
-        stored = [each for name in store.namespaces() for each in store.documents(Scope(name))]
         found = [Difference("damage", uri, what) for uri, what in store.damage(making.space)]
+        stored: list[StoredDocument] = []
+        with suppress(ValueError):  # of damaged JSON, which was found
+            stored = [each for name in store.namespaces() for each in store.documents(Scope(name))]
     recipe = making.recorded_recipe
     found += [
         Difference("cut", each.uri, "it was cut or embedded by other options; run rebuild")

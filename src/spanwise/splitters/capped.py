@@ -10,7 +10,7 @@ from spanwise.cutting.spans import Spans
 from spanwise.documents import Document
 from spanwise.embedders.base import ceiling_of
 from spanwise.splitters.base import Splitter, Strategy
-from spanwise.splitters.presets import ForSearch
+from spanwise.splitters.presets import Preset
 from spanwise.splitters.text import cap_spans
 
 __all__ = ["CappedSplitter", "within"]
@@ -63,6 +63,6 @@ def within(splitter: Splitter, embedder: object, *, ceiling: Cap | int | None = 
     passages of any other splitter are cut again where they are too long. The cap is the
     ``ceiling`` given, else the embedder's, else 2,000 characters.
     """
-    if isinstance(splitter, Strategy | ForSearch):
+    if isinstance(splitter, Strategy | Preset):
         return splitter.within(embedder, ceiling=ceiling)
     return CappedSplitter(splitter, ceiling_of(embedder, ceiling)[0])

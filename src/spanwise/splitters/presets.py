@@ -11,21 +11,29 @@ from spanwise.documents import Document
 from spanwise.embedders.base import ceiling_of
 from spanwise.splitters.base import Splitter, Strategy, as_document, require
 from spanwise.splitters.choose import splitter_for
+from spanwise.splitters.heading import ByHeading, by_heading
+from spanwise.splitters.paragraph import ByParagraph
+from spanwise.splitters.structure import by_structure
 
-__all__ = ["ForSearch", "for_search"]
+__all__ = ["Preset", "for_answers", "for_search"]
 
-# Passages of some 350 characters on average find best; benchmarks/quality.py.
-_CHUNK_SIZE = 500
+# In characters; docs/defaults.md has the measurements. Passages of some 350 characters on average
+# are found best, and those of 1,000 and less fill a context of 4,000 and more best.
+_SEARCH_SIZE, _ANSWER_SIZE = 500, 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ForSearch:
-    """Each document by the strategy of its kind, in passages of a size that finds well."""
+class Preset:
+    """Each document by what finds best in its kind, in passages of about one size, without overlap.
 
-    name: ClassVar[str] = "for_search"
+    Pages with headings are cut by `by_structure` around three quarters of ``chunk_size``, plain
+    text by `by_heading`, records and turns as `chunk` cuts them.
+    """
+
     version: ClassVar[int] = 1
 
-    chunk_size: int = _CHUNK_SIZE
+    name: str
+    chunk_size: int
     limit: Cap | None = None
 
     def __post_init__(self) -> None:
@@ -37,7 +45,7 @@ class ForSearch:
         limit = "None" if self.limit is None else self.limit.fingerprint
         return f"{self.name}/{self.version} chunk_size={self.chunk_size} limit={limit}"
 
-    def within(self, embedder: object, *, ceiling: Cap | int | None = None) -> ForSearch:
+    def within(self, embedder: object, *, ceiling: Cap | int | None = None) -> Preset:
         """The same under what an embedder reads: no passage is longer."""
         return replace(self, limit=ceiling_of(embedder, ceiling)[0])
 
@@ -48,6 +56,12 @@ class ForSearch:
 
     def _splitter(self, document: Document) -> Splitter:
         chosen = splitter_for(document)
+        if isinstance(chosen, ByHeading):
+            # Found better than by_heading on pages with headings; gathers up to twice its target.
+            chosen = by_structure(target_size=max(1, self.chunk_size * 3 // 4))
+        elif isinstance(chosen, ByParagraph):
+            # Found as well as by_paragraph, and an edit changes the passages near it alone.
+            chosen = by_heading(chunk_size=self.chunk_size)
         assert isinstance(chosen, Strategy)
         takes = {each.name for each in fields(chosen)}
         wanted: dict[str, Any] = {"chunk_size": self.chunk_size, "overlap": 0, "overlap_turns": 0}
@@ -57,10 +71,18 @@ class ForSearch:
         return replace(chosen, **wanted)
 
 
-def for_search(*, chunk_size: int = _CHUNK_SIZE) -> ForSearch:
-    """The splitter of an index: by the document's kind, without overlap, in small passages.
+def for_search(*, chunk_size: int = _SEARCH_SIZE) -> Preset:
+    """For an index: small passages, each document cut by its kind.
 
     >>> for_search().split("# Refunds\\n\\nFive to ten days.").texts
     ['# Refunds\\n\\nFive to ten days.']
     """
-    return ForSearch(chunk_size=chunk_size)
+    return Preset(name="for_search", chunk_size=chunk_size)
+
+
+def for_answers(*, chunk_size: int = _ANSWER_SIZE) -> Preset:
+    """For the context of a model of 4,000 characters and more: larger passages.
+
+    More of the evidence stands whole in one of them.
+    """
+    return Preset(name="for_answers", chunk_size=chunk_size)

@@ -1,0 +1,185 @@
+"""An evaluation as a person reads it: a table, and sentences that say what it shows."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Protocol
+
+from spanwise.evaluate.comparing import Difference
+
+__all__ = ["sentences", "table"]
+
+_WIDTH = 100
+_LONGEST_NAME = 21
+
+# Groups are shown beside each other where there are not more.
+_MOST_GROUPS = 6
+
+# A difference that nobody would act on.
+_NOTHING = 0.001
+
+# With so much found, there is little left to differ by.
+_NEARLY_ALL = 0.95
+
+_MODES = {"words": "words", "meaning": "meaning", "both": "words and meaning"}
+
+_LEGEND = """Recall: the share of the evidence in the first 1,000, 2,000, 4,000 and 8,000
+characters found, the mean of the four; it ranks. A star: the difference to the first
+is real (95 %, each by itself). R@5, P@5, IoU@5: recall, precision, intersection over
+union of the first five passages; larger passages raise the first and lower the
+others. Whole: evidence that lies in one passage. Size: the mean, in characters.
+Index: characters indexed for each of the documents."""
+
+
+class _Row(Protocol):
+    @property
+    def name(self) -> str: ...
+    @property
+    def mode(self) -> str: ...
+    @property
+    def chunks(self) -> int: ...
+    @property
+    def mean_size(self) -> float: ...
+    @property
+    def indexed(self) -> float: ...
+    @property
+    def whole(self) -> float: ...
+    @property
+    def means(self) -> dict[str, float]: ...
+
+
+class _Whole(Protocol):
+    @property
+    def rows(self) -> Sequence[_Row]: ...
+    @property
+    def questions(self) -> Sequence[object]: ...
+    @property
+    def groups(self) -> dict[str, int]: ...
+    @property
+    def documents(self) -> int: ...
+    @property
+    def characters(self) -> int: ...
+    @property
+    def notes(self) -> Sequence[str]: ...
+    @property
+    def verdict(self) -> Sequence[str]: ...
+
+
+def table(
+    whole: _Whole,
+    differences: Mapping[str, Difference],
+    groups: Mapping[str, Mapping[str, float]],
+) -> str:
+    """The whole as text, no line longer than 100 characters."""
+    parts = [_folded([_head(whole)]), _lines(_cells(whole.rows, differences))]
+    names = list(whole.groups)
+    if 1 < len(names) <= _MOST_GROUPS:
+        rows = [["Recall by group", *(_short(name) or "(none)" for name in names)]]
+        rows += [
+            [_short(row.name), *(f"{groups[row.name][name]:.3f}" for name in names)]
+            for row in whole.rows
+        ]
+        parts.append(_lines(rows))
+    parts += [_folded([" ".join(_LEGEND.split())]), _folded(whole.notes), _folded(whole.verdict)]
+    return "\n\n".join(filter(None, parts))
+
+
+def _head(whole: _Whole) -> str:
+    counts = [(name, count) for name, count in whole.groups.items() if name]
+    of = f" ({', '.join(f'{count:,} {name}' for name, count in counts)})"
+    modes = dict.fromkeys(_MODES.get(row.mode, row.mode) for row in whole.rows)
+    return (
+        f"{_counted(len(whole.questions), 'question')}"
+        f"{of if 0 < len(counts) <= _MOST_GROUPS else ''} on "
+        f"{_counted(whole.documents, 'document')} of {whole.characters:,} characters, "
+        f"searched by {' or '.join(modes)}"
+    )
+
+
+def _cells(rows: Iterable[_Row], differences: Mapping[str, Difference]) -> list[list[str]]:
+    titles = "Setup|Recall|to best|R@5|P@5|IoU@5|Hit@5|nDCG@10|Whole|Chunks|Size|Index"
+    cells = [titles.split("|")]
+    for row in rows:
+        means = row.means
+        against = differences.get(row.name)
+        cells.append(
+            [
+                _short(row.name),
+                f"{means['mean_recall']:.3f}",
+                f"{against.mean:+.3f}{'*' if against.is_real else ' '}" if against else "",
+                *(f"{means[name]:.2f}" for name in ("recall_5", "precision_5", "iou_5")),
+                *(f"{means[name]:.2f}" for name in ("hit_5", "ndcg_10")),
+                f"{row.whole:.2f}",
+                f"{row.chunks:,}",
+                f"{row.mean_size:,.0f}",
+                f"{row.indexed:.2f}",
+            ]
+        )
+    return cells
+
+
+def _lines(cells: Sequence[Sequence[str]]) -> str:
+    """Cells in columns, the first to the left and the others to the right."""
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = []
+    for row in cells:
+        numbers = (cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))
+        lines.append("  ".join([row[0].ljust(widths[0]), *numbers]).rstrip())
+    return "\n".join(lines)
+
+
+def _short(name: str) -> str:
+    name = " ".join(name.split())
+    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
+
+
+def _folded(lines: Iterable[str]) -> str:
+    return "\n".join(
+        textwrap.fill(line, _WIDTH, break_long_words=True, break_on_hyphens=False) for line in lines
+    )
+
+
+def sentences(rows: Sequence[_Row], against: Sequence[Difference], questions: int) -> Iterator[str]:
+    """What the differences of the best to the others show, and what to use.
+
+    ``against``: the best minus each other row.
+    """
+    best = rows[0]
+    level: list[_Row] = []
+    for row, found in zip(rows[1:], against, strict=True):
+        if found.is_real:
+            yield f"{best.name} is better than {row.name} by {found}."
+            continue
+        level.append(row)
+        if found.reach < _NOTHING:
+            yield f"{best.name} and {row.name} are equal to within {_NOTHING}."
+        else:
+            asked = f"{_counted(questions, 'question')} {'is' if questions == 1 else 'are'}"
+            yield (
+                f"Between {best.name} and {row.name} no difference is shown ({found}): {asked} "
+                f"too few to tell less than about {found.reach:.3f}."
+            )
+    if best.means["mean_recall"] > _NEARLY_ALL:
+        yield "Nearly all of the evidence is found: harder questions would tell more."
+    if not against:
+        yield f"Only {best.name} was measured; give a second setup to compare it with."
+    elif not level:
+        yield f"Use {best.name}: it is better than every other one here."
+    else:
+        names = ", ".join(row.name for row in level)
+        smallest = min([best, *level], key=lambda row: row.indexed)
+        saves = best.indexed - smallest.indexed
+        yield (
+            f"Use {best.name}; {names} may be as good, which more questions could tell."
+            + (
+                f" {smallest.name} indexes the least of them, {smallest.indexed:.2f} characters "
+                f"for each of the documents against {best.indexed:.2f}."
+                if saves >= 0.01
+                else ""
+            )
+        )
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number:,} {thing}" + ("" if number == 1 else "s")

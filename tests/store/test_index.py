@@ -1,0 +1,1241 @@
+"""The index by its promises: what a run embeds, reads, writes and says; damage; refusals; reports.
+
+User reports are tested as in `unit/test_user_reports.py`, which counts them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from store.corpus import Counting, Known, assert_equal, damage, fresh, told, write
+
+from spanwise import (
+    Document,
+    LoadError,
+    OptionError,
+    Part,
+    StoreError,
+    by_heading,
+    cap,
+    load,
+    words,
+)
+from spanwise.embedders.function import FunctionEmbedder
+from spanwise.index import Index, IndexReport, Progress, SqliteStore
+from spanwise.index.sqlite_file import SqliteFile
+from spanwise.splitters.presets import for_search
+
+SPLITTER = for_search(chunk_size=120)
+
+
+@pytest.fixture
+def counter() -> Counting:
+    return Counting()
+
+
+def opened(folder: Path, counter: Counting | None = None, **options: Any) -> Index:
+    """The index of a folder, with an embedder that counts, or with words alone."""
+    options = {"splitter": SPLITTER, "attempts": 1, **options}
+    options.setdefault("embedder", "none" if counter is None else counter.embedder)
+    folder.mkdir(exist_ok=True)
+    return Index.open(folder / "index.db", **options)
+
+
+def anew(folder: Path, uris: list[str], counter: Counting | None = None, **options: Any) -> Index:
+    """A fresh build of files as they are now."""
+    known = {uri: Known(load(folder / uri, uri=uri)) for uri in uris}
+    options = {"splitter": SPLITTER, "stems": True, **options}
+    embedder = None if counter is None else Counting(counter.name, counter.dimensions).embedder
+    return fresh({"": known}, embedder=embedder, **options)
+
+
+def hits(index: Index, query: str, **options: Any) -> list[str]:
+    """The documents that are found by words."""
+    return [hit.chunk.doc_uri for hit in index.search(query, mode="words", **options)]
+
+
+def prose(number: int) -> str:
+    """A document of some passages that no other one has."""
+    return f"# Document {number}\n\n" + "\n\n".join(
+        f"Section {number} of part {i} speaks about matter {number * 7 + i} at some length, "
+        f"and names {number} and {i}. Then it ends."
+        for i in range(6)
+    )
+
+
+def altered(folder: Path, statement: str, *values: Any) -> None:
+    """Change rows of an index file behind its back."""
+    with closing(sqlite3.connect(folder / "index.db")) as connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute(statement, values)
+        connection.commit()
+
+
+# --- user reports ---------------------------------------------------------------------------
+
+
+def test_ur_060_text_around_a_payload_is_found(tmp_path: Path, counter: Counting) -> None:
+    """An inline image of base64 became a thousand chunks that spoil results.
+
+    By words it spoils none: what is around it is found, alone, at its place.
+    """
+    text = f"# Pic\n\nBefore.\n\n![x](data:image/png;base64,{'iVBORw0K' * 3000})\n\nAfter it all.\n"
+    write(tmp_path, {"d/a.md": text, "d/b.md": "Before and after."})
+    with opened(tmp_path, counter) as index:
+        index.add_folder(tmp_path / "d")
+        for query, uris in (("before", {"d/a.md", "d/b.md"}), ('"after it all"', {"d/a.md"})):
+            found = index.search(query, mode="words", mix=0)
+            assert {hit.chunk.doc_uri for hit in found} == uris
+            for hit in found:
+                assert query.strip('"') in hit.text.lower()
+                assert index.document(hit.chunk.doc_uri).text[hit.start : hit.end] == hit.text
+
+
+@pytest.mark.parametrize("text", ["alpha\0beta\n\n# H\0ead\n\ntext \0\0 end\n", "\0", "\0\n\n\0a"])
+def test_ur_078_nul_reaches_no_column_of_text(tmp_path: Path, counter: Counting, text: str) -> None:
+    """A NUL from a PDF aborted the batch at the store.
+
+    The text is kept unaltered, as bytes, so that positions stay right; nothing that is stored as
+    text, and nothing of what words are found by, holds one.
+    """
+    others = [Document(text=f"fine {i}", uri=f"{i}.md", meta={"n\0": "\0"}) for i in range(2)]
+    with opened(tmp_path, counter) as index:
+        report = index.add([others[0], Document(text=text, uri="nul.md"), others[1]])
+        assert (report.added, report.failed) == (3, ())
+        assert index.document("nul.md").text == text
+        assert all(text[c.start : c.end] == c.text for c in index.chunks("nul.md"))
+        assert not damage(index)
+        for query in ("fine", "\0", "a\0", '"alpha\0beta"'):
+            index.search(query)
+        if "beta" in text:
+            assert hits(index, "beta") == ["nul.md"]
+    with closing(sqlite3.connect(tmp_path / "index.db")) as connection:
+        tables = connection.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE '%VIRTUAL%'"
+        ).fetchall()
+        for (table,) in tables:
+            for row in connection.execute(f"SELECT * FROM {table}").fetchall():
+                assert not any(isinstance(each, str) and "\0" in each for each in row), table
+
+
+@pytest.mark.parametrize("says", [True, False])
+def test_ur_085_a_text_too_long_for_the_server_stops_no_run(tmp_path: Path, says: bool) -> None:
+    """One over-long chunk made the whole run fail.
+
+    An embedder that says what it reads gets no more; of one that says too much, only the document
+    it cannot take fails, with the reason, whatever lies in a batch with it.
+    """
+    counter = Counting()
+
+    def limited(texts: list[str]) -> Any:
+        if any(len(text.split()) > 300 for text in texts):
+            raise ValueError("this model's maximum context length is 300 tokens")
+        return counter(texts)
+
+    ceiling = cap(300 if says else 100_000, words)
+    embedder = FunctionEmbedder(limited, id="limited", dimensions=16, ceiling=ceiling)
+    write(tmp_path, {"d/a.md": "fine", "d/b.md": "x1 " * 5000, "d/c.md": "fine too"})
+    splitter = for_search(chunk_size=20_000)
+    with opened(tmp_path, None, embedder=embedder, splitter=splitter) as index:
+        report = index.add_folder(tmp_path / "d")
+        if says:
+            assert (report.added, report.failed, report.clipped) == (3, (), ())
+            assert len(index.chunks("d/b.md")) >= 5000 / 300
+        else:
+            assert report.added == 2
+            assert [(each.uri, each.stale) for each in report.failed] == [("d/b.md", False)]
+            assert "maximum context length is 300" in report.failed[0].reason
+        assert hits(index, "fine") == ["d/a.md", "d/c.md"]
+        assert not damage(index)
+
+
+def test_ur_096_vectors_are_written_in_bounded_batches(
+    tmp_path: Path, counter: Counting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A large file was held in memory together with all its embeddings.
+
+    While one document of many passages is embedded, what waits to be written stays under a bound.
+    """
+    monkeypatch.setattr("spanwise.index.ingest._GROUP", 200)
+    waiting: list[int] = []
+
+    def watched(texts: list[str]) -> Any:
+        with closing(sqlite3.connect(tmp_path / "index.db")) as connection:
+            (written,) = connection.execute("SELECT count(*) FROM vectors").fetchone()
+        waiting.append(len(counter.embedded) - written)
+        assert len(texts) <= 32
+        return counter(texts)
+
+    embedder = FunctionEmbedder(watched, id="hash", dimensions=16)
+    rows = "".join(f"{i},name {i},note {i} that is of some length\n" for i in range(8000))
+    write(tmp_path, {"d/a.csv": "id,name,note\n" + rows})
+    with opened(tmp_path, None, embedder=embedder, batch_size=32) as index:
+        report = index.add_folder(tmp_path / "d")
+        assert report.embedded == len(set(counter.embedded)) > 2000
+        assert max(waiting) <= 200 + 3 * 32
+        assert not damage(index)
+
+
+def test_ur_097_an_unchanged_run_embeds_reads_and_writes_nothing(
+    tmp_path: Path, counter: Counting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every run wrote the index again, and it grew with each."""
+    write(tmp_path, {"d/a.md": "# A\n\none\n", "d/b.md": "# B\n\ntwo\n", "d/c.txt": ""})
+    monkeypatch.setattr("spanwise.index.files._TOO_NEW_NS", -(10**12))
+    with opened(tmp_path, counter) as index:
+        index.add_folder(tmp_path / "d")
+        index.vacuum()
+    before = (tmp_path / "index.db").read_bytes()
+    opens: list[Any] = []
+    opened_before = Path.open
+
+    def noted(path: Path, *args: Any, **kwargs: Any) -> Any:
+        opens.append(path)
+        return opened_before(path, *args, **kwargs)
+
+    monkeypatch.setattr(Path, "open", noted)
+    counter.begin()
+    for _ in range(2):
+        with opened(tmp_path, counter) as index:
+            report = index.add_folder(tmp_path / "d")
+            assert (report.added, report.changed, report.unchanged) == (0, 0, 3)
+            assert (report.removed, report.loaded, report.embedded) == ((), 0, 0)
+    assert counter.calls == 0
+    assert opens == []
+    assert (tmp_path / "index.db").read_bytes() == before
+    assert not (tmp_path / "index.db-wal").exists()
+
+
+@pytest.mark.parametrize("at", [0, 57, 200])
+def test_ur_098_one_paragraph_is_embedded_not_the_file(
+    tmp_path: Path, counter: Counting, at: int
+) -> None:
+    """One changed paragraph in a long file made all of its chunks be embedded again."""
+    paragraphs = [f"Paragraph number {i} has its own words.\n\n" for i in range(200)]
+    splitter = by_heading(chunk_size=120, overlap=0)
+    write(tmp_path, {"d/a.txt": "".join(paragraphs)})
+    with opened(tmp_path, counter, splitter=splitter) as index:
+        index.add_folder(tmp_path / "d")
+        paragraphs.insert(at, "A new first paragraph.\n\n")
+        write(tmp_path, {"d/a.txt": "".join(paragraphs)})
+        counter.begin()
+        report = index.add_folder(tmp_path / "d")
+        assert (report.changed, len(counter.embedded)) == (1, report.embedded)
+        assert 1 <= report.embedded <= 3
+        assert_equal(index, anew(tmp_path, ["d/a.txt"], counter, splitter=splitter), [""])
+
+
+OTHERS: dict[str, tuple[dict[str, Any], str]] = {
+    "size": ({"splitter": for_search(chunk_size=300)}, "splitter"),
+    "strategy": ({"splitter": by_heading()}, "splitter"),
+    "ceiling": ({"ceiling": 90}, "splitter"),
+    "stems": ({"stems": False}, "stems"),
+    "no embedder": ({"embedder": "none"}, "embedder"),
+    "embedder": ({"embedder": Counting("other").embedder}, "embedder"),
+    "dimensions": ({"embedder": Counting(dimensions=8).embedder}, "embedder"),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_ur_099_other_settings_are_refused_or_the_index_is_made_anew(
+    tmp_path: Path, counter: Counting, name: str
+) -> None:
+    """Changing the chunk size or the model left a mixture."""
+    others, named = OTHERS[name]
+    write(tmp_path, {"d/a.txt": "Plain sentence here. " * 50, "d/b.md": prose(1)})
+    with opened(tmp_path, counter) as index:
+        index.add_folder(tmp_path / "d")
+        before = told(index)
+    with pytest.raises(StoreError, match=f"made with {named} "):  # noqa: SIM117
+        with opened(tmp_path, counter, **others) as index:
+            index.add_folder(tmp_path / "d")
+    with opened(tmp_path, counter) as index:
+        assert told(index) == before
+    with opened(tmp_path, counter, **others, rebuild=True) as index:
+        report = index.add_folder(tmp_path / "d")
+        assert report.recut == (0 if name == "stems" else 2)
+        options = {key: value for key, value in others.items() if key in ("splitter", "stems")}
+        embedder = others.get("embedder", Counting().embedder)
+        other = Index(
+            SqliteStore(":memory:"),
+            splitter=options.get("splitter", SPLITTER),
+            embedder=embedder,
+            stems=options.get("stems"),
+            ceiling=others.get("ceiling"),
+        )
+        other.add([load(tmp_path / uri, uri=uri) for uri in ("d/a.txt", "d/b.md")])
+        assert_equal(index, other, [""])
+        assert not damage(index)
+
+
+def test_ur_101_loading_twice_stores_once(tmp_path: Path, counter: Counting) -> None:
+    """Loading a document twice stored its chunks twice.
+
+    Also where what was known of its file is lost. The kill is `test_ur_108_...` of `test_kills`.
+    """
+    write(tmp_path, {"d/a.md": "# A\n\nalpha\n"})
+    with opened(tmp_path, counter) as index:
+        index.add_folder(tmp_path / "d")
+        before = told(index)
+        altered(tmp_path, "UPDATE documents SET source = '{}'")
+        index.add_folder(tmp_path / "d")
+        index.add_folder(tmp_path / "d", reload=True)
+        index.add(load(tmp_path / "d/a.md", uri="d/a.md"))
+        assert told(index) == before
+        assert hits(index, "alpha") == ["d/a.md"]
+        assert len(counter.embedded) == 1
+
+
+def test_ur_102_a_file_that_shrinks_leaves_nothing(tmp_path: Path, counter: Counting) -> None:
+    """When a file shrank, the surplus chunks stayed and were found."""
+    splitter = by_heading(chunk_size=20, overlap=0)
+    write(tmp_path, {"d/a.md": "# 1\n\nred\n\n# 2\n\ngreen\n\n# 3\n\nblue\n"})
+    with opened(tmp_path, counter, splitter=splitter) as index:
+        index.add_folder(tmp_path / "d")
+        assert hits(index, "blue") == ["d/a.md"]
+        write(tmp_path, {"d/a.md": "# 1\n\nred\n"})
+        index.add_folder(tmp_path / "d")
+        assert hits(index, "blue") == []
+        assert_equal(
+            index, anew(tmp_path, ["d/a.md"], counter, splitter=splitter), [""], ["blue", "red"]
+        )
+        (tmp_path / "d/a.md").write_bytes(b"")
+        index.add_folder(tmp_path / "d")
+        assert_equal(index, anew(tmp_path, ["d/a.md"], counter, splitter=splitter), [""], ["red"])
+
+
+def test_ur_103_renamed_and_deleted_files_are_gone(tmp_path: Path, counter: Counting) -> None:
+    """Deleted or renamed files stayed in the index."""
+    write(tmp_path, {"d/a.md": "alpha\n", "d/b.md": "beta\n"})
+    with opened(tmp_path, counter) as index:
+        index.add_folder(tmp_path / "d")
+        (tmp_path / "d/a.md").rename(tmp_path / "d/c.md")
+        (tmp_path / "d/b.md").unlink()
+        counter.begin()
+        report = index.add_folder(tmp_path / "d")
+        assert report.removed == ("d/a.md", "d/b.md")
+        assert (hits(index, "beta"), hits(index, "alpha")) == ([], ["d/c.md"])
+        assert counter.calls == 0
+        assert_equal(index, anew(tmp_path, ["d/c.md"], counter), [""])
+
+
+@pytest.mark.parametrize("settled", [True, False])
+def test_ur_104_time_alone_decides_nothing(
+    tmp_path: Path, counter: Counting, settled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A touch embedded everything again, and a same-size edit with its time set back was missed."""
+    if settled:
+        monkeypatch.setattr("spanwise.index.files._TOO_NEW_NS", -(10**12))
+    write(tmp_path, {"d/a.md": "cat\n"})
+    path = tmp_path / "d/a.md"
+    state = path.stat()
+    with opened(tmp_path, counter) as index:
+        index.add_folder(tmp_path / "d")
+        while path.stat().st_ctime_ns == state.st_ctime_ns:  # until the clock has gone on
+            path.write_bytes(b"dog\n")
+        os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
+        assert path.stat().st_mtime_ns == state.st_mtime_ns
+        report = index.add_folder(tmp_path / "d")
+        assert (report.changed, hits(index, "dog"), hits(index, "cat")) == (1, ["d/a.md"], [])
+        counter.begin()
+        os.utime(path)
+        report = index.add_folder(tmp_path / "d")
+        assert (report.unchanged, report.loaded, counter.calls) == (1, 0, 0)
+
+
+def test_ur_106_what_failed_to_be_written_is_not_known(tmp_path: Path, counter: Counting) -> None:
+    """Run state said a chunk is indexed, the store lacked it, and every run reported success."""
+
+    class Failing(SqliteStore):
+        def put(self, row: Any, chunks: Any, space: str) -> set[bytes]:
+            if row.uri.endswith("b.md"):
+                raise StoreError("the disk is full; free some room")
+            return super().put(row, chunks, space)
+
+    write(tmp_path, {"d/a.md": "alpha\n", "d/b.md": "beta\n"})
+    path = tmp_path / "index.db"
+    options: dict[str, Any] = {"splitter": SPLITTER, "embedder": counter.embedder}
+    with Index(Failing(path), **options, base=tmp_path) as index:
+        with pytest.raises(StoreError, match="disk is full"):
+            index.add_folder(tmp_path / "d")
+        assert not damage(index)
+    with opened(tmp_path, counter) as index:
+        assert index.add_folder(tmp_path / "d").added >= 1
+        assert_equal(index, anew(tmp_path, ["d/a.md", "d/b.md"], counter), [""])
+        altered(tmp_path, "DELETE FROM vectors WHERE id = (SELECT max(id) FROM vectors)")
+        assert [each.what for each in index.verify().differences] == [
+            "1 of its passages have no vector"
+        ]
+        counter.begin()
+        index.add_folder(tmp_path / "d", reload=True)
+        assert len(counter.embedded) == 1
+        assert_equal(index, anew(tmp_path, ["d/a.md", "d/b.md"], counter), [""])
+        (tmp_path / "d/b.md").write_text("gamma")
+        assert [(each.kind, each.uri) for each in index.verify().differences] == [
+            ("changed", "d/b.md")
+        ]
+
+
+def test_ur_107_a_missing_or_empty_folder_deletes_nothing(
+    tmp_path: Path, counter: Counting
+) -> None:
+    """An empty input list deleted the whole index."""
+    write(tmp_path, {"d/a.md": "alpha\n", "d/sub/b.md": "beta\n"})
+    with opened(tmp_path, counter) as index:
+        index.add_folder(tmp_path / "d")
+        before = told(index)
+        (tmp_path / "d").rename(tmp_path / "away")
+        with pytest.raises(LoadError, match="no such folder, and nothing was changed"):
+            index.add_folder(tmp_path / "d")
+        assert told(index) == before
+        (tmp_path / "d").mkdir()
+        report = index.add_folder(tmp_path / "d")
+        assert (report.removed, report.discovered) == ((), 0)
+        assert "nothing was taken" in report.notes[0]
+        write(tmp_path, {"d/x.unknown": b"\0"})
+        assert index.add_folder(tmp_path / "d").removed == ()
+        assert index.add([]).removed == ()
+        (tmp_path / "file").write_text("x")
+        with pytest.raises(LoadError):
+            index.add_folder(tmp_path / "file")
+        assert told(index) == before
+
+
+# --- what a run embeds, reads, writes and says ----------------------------------------------
+
+
+def test_one_sentence_of_a_hundred_documents_embeds_at_most_three_passages(
+    tmp_path: Path, counter: Counting
+) -> None:
+    write(tmp_path, {f"d/{i:03}.md": prose(i) for i in range(100)})
+    with opened(tmp_path, counter) as index:
+        first = index.add_folder(tmp_path / "d")
+        assert first.embedded == len(counter.embedded) > 400
+        for number, old, new in (
+            (7, "Then it ends.", "Then it begins."),
+            (50, "at some length", "only"),
+            (99, "# Document 99\n\n", "# Document 99\n\nA new paragraph at the top.\n\n"),
+        ):
+            path = tmp_path / f"d/{number:03}.md"
+            path.write_text(path.read_text().replace(old, new, 1))
+            counter.begin()
+            report = index.add_folder(tmp_path / "d")
+            assert (report.changed, report.unchanged) == (1, 99)
+            assert report.embedded == len(counter.embedded) <= 3
+        (tmp_path / "d/new").mkdir()
+        for i in range(10):
+            (tmp_path / f"d/{i:03}.md").rename(tmp_path / f"d/new/{i}.md")
+        counter.begin()
+        report = index.add_folder(tmp_path / "d")
+        assert (report.added, len(report.removed), counter.calls) == (10, 10, 0)
+        names = [f"d/{i:03}.md" for i in range(10, 100)] + [f"d/new/{i}.md" for i in range(10)]
+        assert_equal(index, anew(tmp_path, names, counter), [""], ["matter 77", "document"])
+        assert not damage(index)
+
+
+def test_a_dry_run_says_what_the_run_then_does(tmp_path: Path, counter: Counting) -> None:
+    write(tmp_path, {f"d/{i}.md": prose(i) for i in range(6)})
+    write(tmp_path, {"d/broken.docx": b"PK\x03\x04"})
+    path = tmp_path / "index.db"
+
+    def check(index: Index, **options: Any) -> IndexReport:
+        before, rows = path.read_bytes(), told(index)
+        wal = tmp_path / "index.db-wal"
+        logged = wal.read_bytes()
+        counter.begin()
+        foretold = index.add_folder(tmp_path / "d", **options, dry_run=True)
+        assert (counter.calls, foretold.dry_run) == (0, True)
+        assert (path.read_bytes(), wal.read_bytes(), told(index)) == (before, logged, rows)
+        done = index.add_folder(tmp_path / "d", **options)
+        assert replace(foretold, seconds=0, dry_run=False) == replace(done, seconds=0)
+        assert done.embedded == len(counter.embedded)
+        assert "a dry run, nothing was written" in str(foretold)
+        return done
+
+    with opened(tmp_path, counter) as index:
+        assert check(index).added == 6
+        assert check(index).unchanged == 6
+        write(tmp_path, {"d/1.md": prose(100), "d/2.md": prose(3), "d/new.md": prose(1)})
+        (tmp_path / "d/5.md").unlink()
+        done = check(index)
+        assert (done.added, done.changed, done.unchanged, done.removed) == (1, 2, 3, ("d/5.md",))
+        assert check(index, metadata={"team": "a"}).changed == 6
+        check(index, reload=True)
+    with opened(tmp_path, counter, splitter=for_search(chunk_size=60), rebuild=True) as index:
+        assert check(index).recut == 6
+
+
+def test_a_report_says_what_was_done(tmp_path: Path, counter: Counting) -> None:
+    write(tmp_path, {"d/a.md": "same words", "d/b.md": "same words", "d/c.md": "poison here"})
+    write(tmp_path, {"d/bad.txt": b"\xff\0"})
+    counter.poison = "poison"
+    seen: list[Any] = []
+    with opened(tmp_path, counter) as index:
+        report = index.add_folder(tmp_path / "d", watch=seen.append)
+        assert report.discovered == 4
+        assert (report.added, report.loaded) == (2, 3)
+        assert (report.chunks, report.embedded, report.reused) == (2, 1, 1)
+        assert [each.uri for each in report.failed] == ["d/bad.txt", "d/c.md"]
+        assert report.stale == ()
+        assert "it cannot take 'poison'" in report.failed[1].reason
+        assert (report.embedder, report.splitter[:10]) == ("hash@16", "for_search")
+        assert [each.done for each in seen] == [1, 2, 3, 4]
+        assert {each.total for each in seen} == {4}
+        assert json.loads(json.dumps(report.to_dict()))["added"] == 2
+        assert "2 added" in str(report)
+        write(tmp_path, {"d/a.md": "other poison"})
+        (tmp_path / "d/b.md").write_bytes(b"\xff\0")
+        report = index.add_folder(tmp_path / "d")
+        assert report.stale == ("d/a.md", "d/b.md")
+        assert (hits(index, "same"), report.changed) == (["d/a.md"], 0)
+        counter.poison = ""
+        write(tmp_path, {"d/b.md": "same words"})
+        report = index.add_folder(tmp_path / "d")
+        assert (report.added, report.changed, report.unchanged) == (1, 1, 1)
+        assert [each.uri for each in report.failed] == ["d/bad.txt"]
+
+
+def test_what_no_longer_loads_is_cut_anew_from_what_was_loaded(
+    tmp_path: Path, counter: Counting
+) -> None:
+    """Fault: after a change of options a file that failed kept its old passages and no vectors."""
+    write(tmp_path, {"d/a.md": prose(1), "d/b.md": prose(2)})
+    with opened(tmp_path, counter) as index:
+        index.add_folder(tmp_path / "d")
+        other = anew(tmp_path, ["d/a.md", "d/b.md"], Counting("two"), splitter=by_heading())
+    (tmp_path / "d/b.md").write_bytes(b"\xff\0")
+    options: dict[str, Any] = {"splitter": by_heading(), "embedder": Counting("two").embedder}
+    with opened(tmp_path, None, **options, rebuild=True) as index:
+        report = index.add_folder(tmp_path / "d")
+        assert (report.recut, report.stale) == (2, ("d/b.md",))
+        assert_equal(index, other, [""])
+        assert not damage(index)
+
+
+def test_another_heading_level_is_a_change(tmp_path: Path, counter: Counting) -> None:
+    """Fault: a file whose text stayed and whose headings, pages or parts changed was unchanged."""
+    page = "<!doctype html><body><h1>One</h1><p>words</p><h{0}>Two</h{0}><p>more words</p>"
+    splitter = by_heading(chunk_size=10, overlap=0)
+    write(tmp_path, {"d/a.html": page.format(1)})
+    with opened(tmp_path, counter, splitter=splitter) as index:
+        index.add_folder(tmp_path / "d")
+        write(tmp_path, {"d/a.html": page.format(2)})
+        assert index.add_folder(tmp_path / "d").changed == 1
+        assert_equal(index, anew(tmp_path, ["d/a.html"], counter, splitter=splitter), [""])
+        pages = Document.from_pages(["one", "two"], uri="p.pdf")
+        index.add(pages)
+        parts = tuple(replace(part, label=f"x{part.label}") for part in pages.parts)
+        assert index.add(replace(pages, parts=parts)).changed == 1
+        assert index.chunks("p.pdf")[0].pages[0] == "x1"
+        assert index.add(replace(pages, parts=parts, media_type="text/x-log")).changed == 1
+        assert index.document("p.pdf").media_type == "text/x-log"
+
+
+def test_the_last_of_one_name_stays(tmp_path: Path, counter: Counting) -> None:
+    """Fault: of several documents of one name in one call an earlier one could win."""
+    one, other = (Document(text=text, uri="a") for text in ("red fox", "blue whale"))
+    with opened(tmp_path, counter) as index:
+        for given in ([one, other], [one, other], [other, one, other], [other, one]):
+            index.add(given)
+            assert index.document("a").text == given[-1].text
+            assert not damage(index)
+            assert hits(index, "fox whale") == ["a"]
+
+
+def test_giving_documents_again_writes_nothing(tmp_path: Path, counter: Counting) -> None:
+    """Fault: each wrote what was known of its file, which for a given one is nothing."""
+    documents = [Document(text=prose(i), uri=str(i), meta={"n": i}) for i in range(3)]
+    with opened(tmp_path, counter) as index:
+        index.add(documents)
+        before = (tmp_path / "index.db-wal").read_bytes()
+        assert index.add(documents).unchanged == 3
+        assert (tmp_path / "index.db-wal").read_bytes() == before
+
+
+def test_values_that_json_has_no_form_for_fail_no_run(tmp_path: Path) -> None:
+    """Fault: a date in the metadata of a part ended the run."""
+    loop: list[Any] = []
+    loop.append(loop)
+    part = Part(kind="page", start=0, end=3, label="1", meta={"when": Path("x")})
+    with opened(tmp_path) as index:
+        report = index.add(
+            [
+                Document(text="one", uri="a", parts=(part,), meta={"when": Path("y")}),
+                Document(text="two", uri="b", meta={"loop": loop}),
+                Document(text="three", uri="c", meta={("a", "b"): 1}),  # type: ignore[dict-item]
+                Document(text="four", uri="d"),
+            ]
+        )
+        assert [each.uri for each in report.failed] == ["b", "c"]
+        assert report.added == 2
+        assert index.document("a").parts[0].meta == {"when": "x"}
+        assert not damage(index)
+
+
+def test_metadata_changed_while_a_run_embeds_stays(tmp_path: Path) -> None:
+    """Fault: what was laid over a document while it waited for vectors was lost."""
+    counter = Counting()
+    write(tmp_path, {"d/a.md": "old words"})
+    with opened(tmp_path, counter) as index, opened(tmp_path, counter) as other:
+        index.add_folder(tmp_path / "d")
+        write(tmp_path, {"d/a.md": "new words"})
+        report = index.add_folder(
+            tmp_path / "d", watch=lambda _: other.update_metadata("d/a.md", {"team": "x"})
+        )
+        assert report.changed == 1
+        assert index.document("d/a.md").text == "new words"
+        assert index.documents(where={"team": "x"})
+
+
+def test_vectors_that_another_run_drops_are_embedded_again(tmp_path: Path) -> None:
+    """Fault: a document whose vectors another process dropped was left out and not reported."""
+    counter = Counting()
+
+    class Dropping(SqliteStore):
+        left = 2
+
+        def put(self, row: Any, chunks: Any, space: str) -> set[bytes]:
+            if self.left:
+                self.left -= 1
+                with self.writing():
+                    self._connection.execute("DELETE FROM vectors")
+            return super().put(row, chunks, space)
+
+    write(tmp_path, {"d/a.md": prose(1), "d/b.md": prose(2)})
+    options: dict[str, Any] = {"splitter": SPLITTER, "embedder": counter.embedder}
+    with Index(Dropping(tmp_path / "index.db"), **options, base=tmp_path) as index:
+        report = index.add_folder(tmp_path / "d")
+        assert (report.added, report.failed) == (2, ())
+        assert report.embedded == len(counter.embedded)
+        assert_equal(index, anew(tmp_path, ["d/a.md", "d/b.md"], counter), [""], ["matter"])
+        assert not damage(index)
+
+
+def test_vectors_left_by_a_run_that_failed_are_found_right(tmp_path: Path) -> None:
+    """Fault: a search left out vectors of no passage, then took others for them."""
+    counter = Counting()
+    texts = {f"d/{i}.md": f"one passage about matter {i}" for i in range(6)}
+    texts["d/0.md"] = prose(0) + "\n\nA last one of poison."
+    write(tmp_path, texts)
+    counter.poison = "poison"
+    with opened(tmp_path, counter, batch_size=1) as index:
+        report = index.add_folder(tmp_path / "d")
+        assert [each.uri for each in report.failed] == ["d/0.md"]
+        index.search("matter", mode="meaning")
+        counter.poison = ""
+        assert index.add_folder(tmp_path / "d").added == 1
+        for uri in texts:
+            for chunk in index.chunks(uri):
+                best = index.search(chunk.embed_text, mode="meaning", limit=1, mix=0)[0]
+                assert best.chunk == chunk
+                assert best.score == pytest.approx(1, abs=0.01)
+
+
+def test_a_text_that_failed_once_fails_no_later_document(tmp_path: Path, counter: Counting) -> None:
+    """Fault: one text that two documents have, embedded for the second, failed that too."""
+    counter.failing = frozenset({1})
+    documents = [Document(text=f"matter {i}", uri=f"b{i}") for i in range(6)]
+    same = [Document(text="the same text", uri=uri) for uri in ("a", "c")]
+    with opened(tmp_path, counter, batch_size=1) as index:
+        report = index.add([same[0], *documents, same[1]])
+        assert [each.uri for each in report.failed] == ["a"]
+        assert (report.added, report.embedded) == (7, 7)
+        assert not damage(index)
+        counter.begin()
+        assert index.add(same).added == 1
+        assert counter.calls == 0
+
+
+def test_failures_of_several_calls_at_once_end_no_run(tmp_path: Path) -> None:
+    """Fault: halves of a batch that failed were sent while others were collected: `KeyError`."""
+    counter = Counting()
+    counter.poison = "poison"
+    bad = {str(i) for i in range(100) if i % 9 == 7}
+    documents = [
+        Document(text=f"{'poison' if str(i) in bad else 'matter'} {i}", uri=str(i))
+        for i in range(100)
+    ]
+    for concurrency in (1, 2, 5):
+        folder = tmp_path / str(concurrency)
+        with opened(folder, counter, batch_size=8, concurrency=concurrency) as index:
+            report = index.add(documents)
+            assert {each.uri for each in report.failed} == bad
+            assert report.added == 100 - len(bad)
+            assert not damage(index)
+
+
+@pytest.mark.parametrize("bad", [{0, 64}, set(range(0, 200, 8)), set(range(50, 90))])
+def test_bad_texts_are_not_taken_for_an_embedder_that_is_down(
+    tmp_path: Path, counter: Counting, bad: set[int]
+) -> None:
+    """Fault: two texts it could not take, in two batches, ended all embedding."""
+    counter.poison = "poison"
+    documents = [
+        Document(text=f"{'poison' if i in bad else 'matter'} {i}", uri=str(i)) for i in range(200)
+    ]
+    with opened(tmp_path, counter, batch_size=64) as index:
+        report = index.add(documents)
+        assert {int(each.uri) for each in report.failed} == bad
+
+
+def test_an_embedder_that_is_down_is_not_asked_for_ever(tmp_path: Path, counter: Counting) -> None:
+    counter.failing = frozenset(range(1, 10_000))
+    documents = [Document(text=f"matter {i}", uri=str(i)) for i in range(500)]
+    with opened(tmp_path, counter, batch_size=8) as index:
+        report = index.add(documents)
+        assert len(report.failed) == 500
+        assert counter.calls <= 12
+        assert "calls in a row failed" in report.failed[-1].reason
+
+
+def test_a_rank_does_not_hang_on_what_was_written_first(tmp_path: Path) -> None:
+    """Fault: passages of equal score had other ranks, so other fused scores, in a fresh build."""
+    counter = Counting()
+    found = []
+    for order in (1, -1):
+        with opened(tmp_path / str(order), counter, embedder=counter.embedder) as index:
+            index.add([Document(text="late fee", uri=f"{i}") for i in (1, 2, 3)[::order]])
+            index.add([Document(text=f"late fee {i}", uri=f"x{i}") for i in (1, 2, 3)[::order]])
+            hits = index.search("late fee", mode="both", fold=False)
+            found.append({hit.chunk.id: (hit.score, hit.standing.words_rank) for hit in hits})
+    assert found[0] == found[1]
+
+
+def test_words_that_are_gone_take_no_place_among_beginnings(tmp_path: Path) -> None:
+    """Fault: of many words with a beginning, those of old texts hid those of new ones."""
+    with opened(tmp_path) as index:
+        index.add(Document(text=" ".join(f"pay{i:04}" for i in range(400)), uri="a"))
+        index.add(Document(text="payment", uri="a"))
+        assert hits(index, "pay*") == ["a"]
+
+
+@pytest.mark.parametrize("stems", [True, False])
+def test_words_that_are_gone_add_nothing_to_a_score(tmp_path: Path, stems: bool) -> None:
+    """Fault: a word counted once for each form that any text ever had of it."""
+    texts = {"a": "pay the fee", "b": "payment of the fee", "c": "nothing"}
+    with opened(tmp_path, stems=stems) as index:
+        index.add(Document(text="pays paying payments", uri="c"))
+        index.add([Document(text=text, uri=uri) for uri, text in texts.items()])
+        known = {uri: Known(Document(text=text, uri=uri)) for uri, text in texts.items()}
+        other = fresh({"": known}, splitter=SPLITTER, embedder=None, stems=stems)
+        assert_equal(index, other, [""], ["pay*", "paym*", "fee pay*"])
+
+
+def test_the_owner_of_a_file_is_the_folder_that_was_run_last(
+    tmp_path: Path, counter: Counting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fault: whether a file was taken out hung on how long ago it was written."""
+    for settled in (False, True):
+        folder = tmp_path / str(settled)
+        write(folder, {"d/a.md": "alpha", "d/sub/b.md": "beta"})
+        monkeypatch.setattr("spanwise.index.files._TOO_NEW_NS", -(10**12) if settled else 10**12)
+        with opened(folder, counter) as index:
+            index.add_folder(folder / "d")
+            index.add_folder(folder / "d/sub")
+            write(folder, {"d/.gitignore": "sub\n", "d/sub/c.md": "gamma"})
+            assert index.add_folder(folder / "d").removed == ()
+            write(folder, {"d/sub/.gitignore": "b.md\n"})
+            assert index.add_folder(folder / "d/sub").removed == ("d/sub/b.md",)
+
+
+def test_reload_reads_and_cuts_every_file_again(tmp_path: Path, counter: Counting) -> None:
+    """Fault: what was unchanged was left alone, so no run could mend lost vectors."""
+    write(tmp_path, {"d/a.md": prose(1), "d/b.md": prose(2)})
+    with opened(tmp_path, counter) as index:
+        index.add_folder(tmp_path / "d")
+        altered(tmp_path, "DELETE FROM vectors")
+        assert len(damage(index)) == 2
+        report = index.add_folder(tmp_path / "d", reload=True)
+        assert (report.loaded, report.unchanged) == (2, 0)
+        assert not damage(index)
+
+
+def test_a_failed_transaction_leaves_no_word(tmp_path: Path) -> None:
+    """What was to be written of words is forgotten with the rest, and written when tried again."""
+    store = SqliteStore(tmp_path / "index.db")
+    with Index(store, splitter=SPLITTER) as index:
+        index.add(Document(text="alpha", uri="a"))
+        run = store._file.connection.execute
+        run(
+            "CREATE TEMP TRIGGER full BEFORE UPDATE ON state BEGIN SELECT RAISE(ABORT, 'full'); END"
+        )
+        with pytest.raises(StoreError, match="full"):
+            index.add(Document(text="beta betamax", uri="b"))
+        run("DROP TRIGGER full")
+        assert not damage(index)
+        index.add(Document(text="beta betamax", uri="b"))
+        assert hits(index, "betam*") == ["b"]
+        assert not damage(index)
+
+
+def test_vectors_of_an_embedder_that_is_no_longer_used_are_dropped(
+    tmp_path: Path, counter: Counting
+) -> None:
+    """Fault: an index that became one of words alone kept all its vectors."""
+    with opened(tmp_path, counter) as index:
+        index.add(Document(text="alpha", uri="a"))
+    with opened(tmp_path, rebuild=True) as index:
+        index.rebuild()
+        with closing(sqlite3.connect(tmp_path / "index.db")) as connection:
+            assert connection.execute("SELECT count(*) FROM vectors").fetchone() == (0,)
+
+
+def test_options_that_come_back_find_no_document_without_vectors(
+    tmp_path: Path, counter: Counting
+) -> None:
+    """Fault: what was not cut anew meanwhile lost its vectors, and then was taken to have them."""
+    write(tmp_path, {"d/a.md": prose(1), "e/b.md": prose(2)})
+    with opened(tmp_path, counter) as index:
+        index.add_folder(tmp_path / "d")
+        index.add_folder(tmp_path / "e", namespace="e")
+    with opened(tmp_path, Counting("two"), rebuild=True) as index:
+        index.add_folder(tmp_path / "e", namespace="e")
+        assert not damage(index)
+    with opened(tmp_path, counter, rebuild=True) as index:
+        index.add_folder(tmp_path / "e", namespace="e")
+        assert not damage(index)
+        assert [each.kind for each in index.verify().differences] == ["cut"]
+        assert index.add_folder(tmp_path / "d").recut == 1
+        assert index.verify()
+        known = {
+            name: {uri: Known(load(tmp_path / uri, uri=uri))}
+            for name, uri in (("", "d/a.md"), ("e", "e/b.md"))
+        }
+        other = fresh(known, splitter=SPLITTER, embedder=Counting().embedder, stems=True)
+        assert_equal(index, other, ["", "e"], ["matter"])
+    with opened(tmp_path, counter, rebuild=True) as index:
+        assert index.add_folder(tmp_path / "d").unchanged == 1
+
+
+# --- damage and differences -----------------------------------------------------------------
+
+ZERO = "zeroblob(length(data))"
+NAN = "CAST(x'007e' || substr(data, 3) AS BLOB)"
+
+# What is done to a sound index, and what a check then says.
+DAMAGE: dict[str, tuple[str, str]] = {
+    "text": ("UPDATE documents SET text = CAST('other' AS BLOB) WHERE id = 1", "its text is not"),
+    "a letter": (
+        "UPDATE documents SET text = CAST(replace(text, 'S', 'T') AS BLOB) WHERE id = 1",
+        "its text is not",
+    ),
+    "no text at all": ("UPDATE documents SET text = x'ff00ff' WHERE id = 1", "its text is not"),
+    "characters": ("UPDATE documents SET characters = 3 WHERE id = 1", "not as long"),
+    "metadata": ('UPDATE documents SET meta = \'{"a": {"b": 2}}\' WHERE id = 1', "written"),
+    "metadata cut": ("UPDATE documents SET meta = '{' WHERE id = 1", "cannot be read"),
+    "changes": ("UPDATE documents SET changes = '{\"a\": 1}' WHERE id = 1", "filters"),
+    "source": ("UPDATE documents SET source = '[' WHERE id = 1", "cannot be read"),
+    "layout": ("UPDATE documents SET layout = x'78' WHERE id = 1", "cannot be read"),
+    "media type": ("UPDATE documents SET media_type = 'x' WHERE id = 1", "not what was written"),
+    "recipe": ("UPDATE documents SET recipe = 'x' WHERE id = 1", "not what was written"),
+    "start": ("UPDATE chunks SET start = start + 1 WHERE id = 2", "passage 1"),
+    "end": ('UPDATE chunks SET "end" = 100000 WHERE id = 2', "outside the text"),
+    "body": ("UPDATE chunks SET body = body + 1 WHERE id = 2", "not what was written"),
+    "order": ("UPDATE chunks SET position = 9 - position WHERE document = 1", "numbered"),
+    "a passage": ("DELETE FROM chunks WHERE id = 2", "numbered"),
+    "the last passage": (
+        "DELETE FROM chunks WHERE id = (SELECT max(id) FROM chunks WHERE document = 1)",
+        "not what was written",
+    ),
+    "context": (
+        "UPDATE chunks SET about = json_set(about, '$.context', 'x') WHERE id = 2",
+        "not the text that was embedded",
+    ),
+    "lines": ("UPDATE chunks SET about = json_set(about, '$.lines', 9) WHERE id = 2", "written"),
+    "about": ("UPDATE chunks SET about = '[1' WHERE id = 1", "not what was written"),
+    "about cut": (
+        "UPDATE chunks SET about = substr(about, 1, length(about) - 1) WHERE id = 2",
+        "cannot be read",
+    ),
+    "name": ("UPDATE chunks SET name = 'x' WHERE id = 2", "not what was written"),
+    "boundary": ("UPDATE chunks SET boundary = 'x' WHERE id = 2", "not what was written"),
+    "digest": ("UPDATE chunks SET digest = x'00' WHERE id = 2", "not the text that was embedded"),
+    "content hash": ("UPDATE documents SET content_hash = 'x' WHERE id = 1", "its text is not"),
+    "vector zero": (f"UPDATE vectors SET data = {ZERO} WHERE id = 2", "1 of its passages"),
+    "vector no number": (f"UPDATE vectors SET data = {NAN} WHERE id = 2", "1 of its passages"),
+    "vector of another": (
+        "UPDATE vectors SET data = (SELECT data FROM vectors WHERE id = 3) WHERE id = 2",
+        "1 of its passages",
+    ),
+    "vector short": ("UPDATE vectors SET data = substr(data, 3) WHERE id = 2", "1 of its passages"),
+    "vector gone": ("DELETE FROM vectors WHERE id = 2", "1 of its passages have no vector"),
+    "vectors gone": ("DELETE FROM vectors", "passages have no vector"),
+    "space": ("UPDATE spaces SET fingerprint = 'x@1'", "passages have no vector"),
+    "words gone": (
+        "INSERT INTO words (words) VALUES ('delete-all')",
+        "does not hold the passages",
+    ),
+    "words more": (
+        "INSERT INTO words (rowid, context, text) VALUES (999, '', 'ghost')",
+        "does not hold the passages",
+    ),
+    "words of another": (
+        "INSERT INTO words (words, rowid, context, text) VALUES ('delete', 2, '', 'ghost')",
+        "the word index",
+    ),
+    "words damaged": ("DELETE FROM words_data WHERE id > 10", "the word index"),
+    "vocabulary": ("INSERT INTO vocabulary (vocabulary) VALUES ('delete-all')", "vocabulary lacks"),
+    "labels gone": ("DELETE FROM labels", "filters do not see"),
+    "labels more": ("INSERT INTO labels VALUES (CAST('a' AS BLOB), '1', 1)", "filters do not see"),
+    "orphan labels": ("INSERT INTO labels VALUES (CAST('a' AS BLOB), '1', 99)", "rows of labels"),
+    "orphan passages": ("UPDATE chunks SET document = 99 WHERE document = 2", "rows of chunks"),
+    "document gone": ("DELETE FROM documents WHERE id = 2", "belong to no document"),
+    "state": ("DELETE FROM state", "when it was changed last"),
+    "stems": ("UPDATE settings SET value = '0' WHERE name = 'stems'", "does not hold the words"),
+}
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The bytes of a sound index."""
+    folder = tmp_path_factory.mktemp("sound")
+    with opened(folder, Counting()) as index:
+        index.add([Document(text=prose(i), uri=f"{i}.md", meta={"n": i}) for i in (1, 2)])
+        assert not damage(index)
+        assert len(index.chunks("1.md")) > 3
+    return (folder / "index.db").read_bytes()
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_damage_is_named(tmp_path: Path, sound: bytes, counter: Counting, name: str) -> None:
+    (tmp_path / "index.db").write_bytes(sound)
+    statement, said = DAMAGE[name]
+    altered(tmp_path, statement)
+    with opened(tmp_path, counter, read_only=True) as index:
+        found = damage(index)
+        assert any(said in each for each in found), found
+        assert not index.verify()
+    with opened(tmp_path, counter) as index:
+        assert any(said in each for each in damage(index))
+
+
+def test_two_passages_whose_words_were_swapped_are_named(tmp_path: Path) -> None:
+    """Fault: where counts stay the same, nothing was seen."""
+    with opened(tmp_path) as index:
+        index.add([Document(text="red fox", uri="a"), Document(text="red owl", uri="b")])
+    with closing(sqlite3.connect(tmp_path / "index.db")) as connection:
+        for key, old, new in ((1, "red fox", "red owl"), (2, "red owl", "red fox")):
+            connection.execute(
+                "INSERT INTO words (words, rowid, context, text) VALUES ('delete', ?, '', ?)",
+                (key, old),
+            )
+            connection.execute(
+                "INSERT INTO words (rowid, context, text) VALUES (?, '', ?)", (key, new)
+            )
+        connection.commit()
+    with opened(tmp_path) as index:
+        assert damage(index) == [": the word index does not hold the words that there are"]
+
+
+def test_a_check_beside_a_writer_finds_no_damage(tmp_path: Path) -> None:
+    """Fault: a word index that another process was writing to was called damaged."""
+    with opened(tmp_path) as index:
+        index.add(Document(text="red fox", uri="a"))
+        with closing(sqlite3.connect(tmp_path / "index.db", timeout=0)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            index._store._connection.execute("PRAGMA busy_timeout = 0")  # type: ignore[attr-defined]
+            assert not damage(index)
+            other.execute("ROLLBACK")
+
+
+def test_bytes_of_a_file_that_were_overwritten_are_named(tmp_path: Path, sound: bytes) -> None:
+    """Whatever page is hit: a check says so, or the file cannot be opened, and nothing crashes."""
+    page = 8192
+    for start in range(page, len(sound), page):
+        (tmp_path / "index.db").write_bytes(sound[:start] + b"\xa5" * page + sound[start + page :])
+        try:
+            with opened(tmp_path, Counting(), read_only=True) as index:
+                assert damage(index), start
+        except StoreError as fault:
+            assert "damaged" in str(fault) or "database" in str(fault)
+
+
+def test_differences_from_the_files_are_named(tmp_path: Path, counter: Counting) -> None:
+    write(tmp_path, {f"d/{name}.md": prose(i) for i, name in enumerate("abcd")})
+    with opened(tmp_path, counter) as index:
+        index.add_folder(tmp_path / "d", exclude="z*")
+        index.add(Document(text="given", uri="given.md"))
+        assert index.verify()
+        assert "all is as it should be" in str(index.verify())
+        (tmp_path / "d/a.md").unlink()
+        write(tmp_path, {"d/b.md": "other", "d/e.md": "new", "d/z.md": "left out", "f/y.md": "no"})
+        report = index.verify()
+        assert [(each.kind, each.uri) for each in report.differences] == [
+            ("missing", "d/a.md"),
+            ("changed", "d/b.md"),
+            ("new", "d/e.md"),
+        ]
+        assert "3 differences" in str(report)
+        assert index.verify(files=False)
+    with opened(tmp_path, counter, splitter=by_heading(), rebuild=True) as index:
+        index.add(Document(text="given anew", uri="given.md"))
+        kinds = [(each.kind, each.uri) for each in index.verify(files=False).differences]
+        assert kinds == [("cut", f"d/{name}.md") for name in "abcd"]
+        index.rebuild()
+        assert index.verify(files=False)
+        (tmp_path / "d").rename(tmp_path / "away")
+        assert {each.kind for each in index.verify().differences} == {"missing"}
+
+
+# --- refusals -------------------------------------------------------------------------------
+
+
+def test_what_is_no_index_is_refused_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "index.db"
+    for read_only in (False, True):
+        path.write_text("a text that is no database, and long enough to be one " * 20)
+        with pytest.raises(StoreError, match="damaged or no index"):
+            Index.open(path, read_only=read_only)
+        path.unlink()
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("CREATE TABLE notes (note)")
+            connection.commit()
+        before = path.read_bytes()
+        with pytest.raises(StoreError, match="database of another kind"):
+            Index.open(path, read_only=read_only)
+        assert path.read_bytes()[100:] == before[100:]
+        path.unlink()
+        Index.open(path).close()
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("PRAGMA user_version = 99")
+        with pytest.raises(StoreError, match=r"format 99.*install a newer spanwise"):
+            Index.open(path, read_only=read_only)
+        path.unlink()
+        with pytest.raises(StoreError, match=r"its folder does not exist|no such index"):
+            Index.open(tmp_path / "none/index.db", read_only=read_only)
+        with pytest.raises(StoreError, match=r"damaged or no index|unable to open|no such index"):
+            Index.open(tmp_path, read_only=read_only)
+    with pytest.raises(StoreError, match="no such index"):
+        Index.open(path, create=False)
+    assert not path.exists()
+
+
+def test_a_reader_writes_nothing(tmp_path: Path, counter: Counting) -> None:
+    write(tmp_path, {"d/a.md": "alpha"})
+    with opened(tmp_path, counter) as index:
+        index.add_folder(tmp_path / "d")
+        index.export_bundle(tmp_path / "bundle")
+    before = (tmp_path / "index.db").read_bytes()
+    write(tmp_path, {"d/a.md": "beta"})
+    with opened(tmp_path, counter, read_only=True) as index:
+        for change in (
+            lambda: index.add_folder(tmp_path / "d"),
+            lambda: index.add(Document(text="x", uri="x")),
+            lambda: index.update_metadata("d/a.md", {"a": 1}),
+            lambda: index.remove("d/a.md"),
+            lambda: index.remove_where({"encoding": "utf-8"}),
+            lambda: index.import_bundle(tmp_path / "bundle", namespace="b"),
+            index.vacuum,
+        ):
+            with pytest.raises(StoreError, match="read"):
+                change()
+        assert index.add_folder(tmp_path / "d", dry_run=True).changed == 1
+        assert index.verify(files=False)
+        assert hits(index, "alpha") == ["d/a.md"]
+    options: dict[str, Any] = {"read_only": True, "rebuild": True, "splitter": by_heading()}
+    with opened(tmp_path, counter, **options) as index, pytest.raises(StoreError, match="read"):
+        index.rebuild()
+    assert (tmp_path / "index.db").read_bytes() == before
+
+
+def test_calls_that_would_take_out_everything_or_nothing_are_refused(tmp_path: Path) -> None:
+    with opened(tmp_path) as index:
+        index.add([Document(text="x", uri="a", meta={"n": 1}), Document(text="y", uri="b")])
+        with pytest.raises(OptionError, match="would take out every document"):
+            index.remove_where({})
+        assert index.remove_where({"n": []}) == ()
+        assert index.remove_where({"n": [1, 2]}) == ("a",)
+        assert index.remove(["a", "b", "b", "c"]) == ("b",)
+        for uri in ("a", "none"):
+            with pytest.raises(StoreError, match="it has no document"):
+                index.update_metadata(uri, {"a": 1})
+            with pytest.raises(StoreError, match="it has no document"):
+                index.document(uri)
+        with pytest.raises(OptionError, match="no Document with a uri"):
+            index.add(Document(text="x"))
+
+
+def test_vectors_of_another_embedder_are_not_compared(tmp_path: Path, counter: Counting) -> None:
+    """Fault: with `rebuild` but no run yet, a query was compared with vectors of another model."""
+    with opened(tmp_path, counter) as index:
+        index.add(Document(text="alpha", uri="a"))
+    for other in (Counting("two"), Counting(dimensions=8)):
+        rebuild = other.name == "two"
+        with opened(tmp_path, other, rebuild=rebuild) as index:
+            with pytest.raises(StoreError, match="made with embedder hash@16"):
+                index.search("alpha")
+            assert hits(index, "alpha") == ["a"]
+
+
+def test_one_that_was_opened_before_another_made_the_index_anew(tmp_path: Path) -> None:
+    """Fault: it went on by the old options, and dropped the new vectors."""
+    one, two = Counting("one"), Counting("two")
+    document = Document(text=prose(1), uri="a")
+    with opened(tmp_path, one) as old, opened(tmp_path, read_only=True, embedder=None) as reader:
+        assert reader.search("matter").mode == "words"
+        old.add(document)
+        with opened(tmp_path, two, rebuild=True, stems=False) as index:
+            index.rebuild()
+            for call in (lambda: old.add(document), lambda: old.search("matter")):
+                with pytest.raises(StoreError, match="made with embedder two, not one"):
+                    call()
+            assert not damage(index)
+            assert reader._store.stems is False
+            with pytest.raises(StoreError, match="no name to find it by"):
+                reader.search("matter")
+
+
+def test_a_bundle_that_is_refused_decides_nothing(tmp_path: Path, counter: Counting) -> None:
+    """Fault: a new index that refused a bundle was from then on one without an embedder."""
+    path = tmp_path / "bundle"
+    with opened(tmp_path / "a", counter) as index:
+        index.add(Document(text="alpha", uri="a"))
+        index.export_bundle(path)
+        before = told(index)
+    with opened(tmp_path / "b") as index, pytest.raises(StoreError, match="made with spl"):
+        index.import_bundle(path)
+    with opened(tmp_path / "b", counter) as index:
+        index.import_bundle(path)
+        assert told(index) == before
+        lines = path.read_text().splitlines(keepends=True)
+        for hurt in ("", "{}\n", lines[0], lines[0] + lines[1][:-9], lines[0] + lines[1] * 2):
+            path.write_text(hurt)
+            with pytest.raises(StoreError, match="bundle"):
+                index.import_bundle(path, namespace="x")
+        said = json.loads(lines[1])
+        for name, value in (
+            ("chunks", [[*said["chunks"][0][:1], 0, 0, 99, *said["chunks"][0][4:]]]),
+            ("vectors", ["AAAA"]),
+            ("vectors", ["/38" + said["vectors"][0][3:]]),
+            ("uri", ""),
+            ("layout", "AAAA"),
+        ):
+            path.write_text(lines[0] + json.dumps({**said, name: value}) + "\n")
+            with pytest.raises(StoreError, match="line 2 is damaged"):
+                index.import_bundle(path, namespace="x")
+        assert index._store.namespaces() == [""]
+        assert told(index) == before
+
+
+def test_a_bundle_whose_vectors_another_run_drops_is_read_whole(tmp_path: Path) -> None:
+    """Fault: its documents were left out, and counted as read."""
+    counter = Counting()
+
+    class Dropping(SqliteStore):
+        left = 1
+
+        def put(self, row: Any, chunks: Any, space: str) -> set[bytes]:
+            if self.left:
+                self.left -= 1
+                with self.writing():
+                    self._connection.execute("DELETE FROM vectors")
+            return super().put(row, chunks, space)
+
+    path = tmp_path / "bundle"
+    with opened(tmp_path / "a", counter) as index:
+        index.add(Document(text="alpha", uri="a"))
+        index.export_bundle(path)
+        before = told(index)
+    options: dict[str, Any] = {"splitter": SPLITTER, "embedder": counter.embedder}
+    with Index(Dropping(tmp_path / "index.db"), **options) as index:
+        assert index.import_bundle(path) == 1
+        assert told(index) == before
+
+
+def test_a_reader_without_a_lock_is_never_torn(
+    tmp_path: Path, counter: Counting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fault: one in a folder it may not write to read pages of two moments when one was written.
+
+    SQLite refuses such a folder to the first connection; here a stand-in for it does.
+    """
+    with opened(tmp_path, counter) as index:
+        index.add([Document(text=prose(i), uri=str(i)) for i in range(30)])
+    connect = sqlite3.connect
+
+    class Refused(sqlite3.Connection):
+        def execute(self, *_: Any) -> Any:
+            raise sqlite3.OperationalError("unable to open database file")
+
+    def connected(path: str, **options: Any) -> sqlite3.Connection:
+        kind = Refused if path.endswith("?mode=ro") else sqlite3.Connection
+        return connect(path, **options, factory=kind)
+
+    monkeypatch.setattr(sqlite3, "connect", connected)
+    with opened(tmp_path, counter, read_only=True) as reader:
+        monkeypatch.undo()
+        assert len(hits(reader, "matter", fold=False)) == 10
+        with opened(tmp_path, counter) as index:
+            index.add(Document(text="alpha", uri="a"))
+            with pytest.raises(StoreError, match="open it again"):
+                hits(reader, "matter")
+        for call in (lambda: hits(reader, "matter"), reader.documents, reader.verify):
+            with pytest.raises(StoreError, match="open it again"):
+                call()
+    with opened(tmp_path, counter, read_only=True) as reader:
+        assert hits(reader, "alpha") == ["a"]
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may read everything")
+def test_what_may_not_be_read_is_kept(tmp_path: Path, counter: Counting) -> None:
+    write(tmp_path, {"d/a.md": "alpha", "d/sub/b.md": "beta", "d/c.md": "gamma"})
+    with opened(tmp_path, counter) as index:
+        index.add_folder(tmp_path / "d")
+        before = told(index)
+        for path, mode in (("d/sub", 0), ("d/sub", 0o300), ("d/a.md", 0)):
+            was = (tmp_path / path).stat().st_mode
+            (tmp_path / path).chmod(mode)
+            report = index.add_folder(tmp_path / "d", reload=True)
+            (tmp_path / path).chmod(was)
+            assert (len(report.failed), report.removed) == (1, ())
+            assert told(index) == before
+
+
+def test_a_file_of_sqlite_is_closed_once(tmp_path: Path) -> None:
+    file = SqliteFile(str(tmp_path / "x.db"), read_only=False, create=True)
+    file.close()
+    file.close()
+    with pytest.raises(StoreError, match="open the index again"):
+        file.all("SELECT 1")
+
+
+def test_a_new_index_is_made_as_the_bundle_it_reads(tmp_path: Path) -> None:
+    document = Document(text="# A\n\nOne two three. Four five six.", uri="a.md")
+    with Index.open(splitter=for_search(chunk_size=20), ceiling=30) as index:
+        index.add(document)
+        index.export_bundle(tmp_path / "b.jsonl")
+        made = [each.text for each in index.chunks("a.md")]
+    with Index.open(tmp_path / "i.db") as index:
+        assert index.import_bundle(tmp_path / "b.jsonl") == 1
+        report = index.add(Document(text=document.text + "\n\nSeven eight nine.", uri="b.md"))
+        assert "chunk_size=20" in report.splitter
+        assert "cap(30" in report.splitter
+        assert [each.text for each in index.chunks("a.md")] == made
+    with (
+        Index.open(splitter=for_search(chunk_size=25)) as index,
+        pytest.raises(StoreError, match="splitter"),
+    ):
+        index.import_bundle(tmp_path / "b.jsonl")
+
+
+def test_what_is_ready_is_written_when_a_run_is_interrupted(
+    tmp_path: Path, counter: Counting
+) -> None:
+    def stop(at: Progress) -> None:
+        if at.done == 3:
+            raise KeyboardInterrupt
+
+    given = [Document(text=f"Document {i}.", uri=f"{i}.md") for i in range(5)]
+    with Index.open(tmp_path / "i.db") as index:
+        with pytest.raises(KeyboardInterrupt):
+            index.add(given, watch=stop)
+        assert [each.uri for each in index.documents()] == ["0.md", "1.md", "2.md"]
+        assert index.verify()
+        assert index.add(given).unchanged == 3

@@ -1,0 +1,400 @@
+"""Search: any query is legal, every hit is a slice with its evidence, and every number is right."""
+
+from __future__ import annotations
+
+import html
+import random
+import re
+from collections.abc import Iterator
+
+import numpy
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from spanwise import Document, OptionError, by_heading, by_text, cap, words
+from spanwise.embedders import FunctionEmbedder
+from spanwise.index import Hits, Index
+from spanwise.index.fusion import fused, mixed
+from spanwise.index.matrix import similarities, unit_rows
+from spanwise.index.queries import indexed_text, read_query
+from spanwise.index.rows import Found
+from spanwise.lexical import iter_units
+
+DIMENSIONS = 16
+
+
+def vectors(texts: list[str]) -> list[list[float]]:
+    """Stands in for a model: words at random, a text their sum."""
+    made = []
+    for text in texts:
+        rows = [
+            numpy.random.default_rng(sum(map(ord, word))).standard_normal(DIMENSIONS)
+            for word in re.findall(r"\w+", text.lower())
+        ]
+        made.append(list(map(float, sum(rows, numpy.zeros(DIMENSIONS)))))
+    return made
+
+
+def embedder() -> FunctionEmbedder:
+    return FunctionEmbedder(vectors, id="sums", dimensions=DIMENSIONS)
+
+
+def index_of(*texts: str, **options: object) -> Index:
+    index = Index.open(**options)  # type: ignore[arg-type]
+    index.add(Document(text=text, uri=f"d{i}.md") for i, text in enumerate(texts))
+    return index
+
+
+def texts_of(hits: Hits) -> list[str]:
+    return [hit.text for hit in hits]
+
+
+@pytest.fixture(scope="module")
+def mixture() -> Iterator[Index]:
+    """Many scripts and signs in one index."""
+    with index_of(
+        "# Crème brûlée\n\nA self-test of C++ v1.2 for @user, Music/albums 2026-12-15.",
+        "第三步 启动job-sync后20个任务恢复正常，检查完成",
+        "Can't AND won't: a\"b --dry-run ^a ( NEAR rowid text context\0null",
+        "<script>alert('x')</script> <b>bold refund</b> & more",
+        "ภาษาไทยไม่มีช่องว่าง 東京都 한국어 हिन्दी",
+        embedder=embedder(),
+    ) as index:
+        yield index
+
+
+# --- queries --------------------------------------------------------------------------------
+
+SIGNS = st.text(st.characters(codec=None, categories=None), max_size=30) | st.text(
+    "ab\"'*()+-^:{}[]~<>&|\\/ \0\n東é", max_size=30
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(SIGNS, st.sampled_from(["words", "meaning", "both"]))
+@example('" OR 1', "words")
+@example("\ud800", "both")
+@example("NEAR(a b)", "words")
+@example("text:a", "words")
+def test_ur_125_any_string_is_a_query(mixture: Index, query: str, mode: str) -> None:
+    for hit in mixture.search(query, mode=mode, limit=3):
+        document = mixture.document(hit.chunk.doc_uri)
+        assert document.text[hit.start : hit.end] == hit.text
+        shown = hit.snippet()
+        assert document.text[shown.start : shown.end] == shown.text
+        bare = re.sub("</?mark>", "", shown.html(ellipsis=""))
+        assert "<" not in bare
+        assert html.unescape(bare) == shown.text
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        *("x" * 100_000, "word " * 20_000, '"' * 100_000, "東" * 100_000, "a*" * 50_000),
+        *("\0" * 100_000, " ".join(f"refund{i}" for i in range(12_000))),
+    ],
+    ids=lambda query: repr(query[:6]),
+)
+def test_a_query_of_100_kb_is_legal(mixture: Index, query: str) -> None:
+    mixture.search(query, limit=3, mode="words")
+
+
+@pytest.mark.parametrize(
+    ("query", "marked"),
+    [
+        ("creme", "Crème"),
+        ("CRÈME", "Crème"),
+        ("self-test", "self-test"),
+        ("C++", "C"),
+        ("can't", "Can't"),
+        ("v1.2", "v1.2"),
+        ("任务", "任务"),
+        ("sync", "sync"),
+        ("检查", "检查"),
+        ("步", "步"),
+        ("ไทย", "ไทย"),
+        ("京都", "京都"),
+        ("한국어", "한국어"),
+        ("हिन्दी", "हिन्दी"),
+        ("album*", "albums"),
+        ('"bold refund"', "bold refund"),
+        ("refunding", "refund"),
+    ],
+)
+def test_ur_123_words_of_any_script_are_found_and_marked(
+    mixture: Index, query: str, marked: str
+) -> None:
+    """Words inside Chinese were not found, and signs were commands."""
+    hit = mixture.search(query, mode="words", limit=1)[0]
+    shown = hit.snippet()
+    found = [shown.text[mark.start : mark.end] for mark in shown.marks]
+    assert (
+        marked in found
+        or marked == re.sub(r"[|]", "", "-".join(found))
+        or "".join(found) == re.sub(r"\W", "", marked)
+    )
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(st.characters(codec=None, categories=None), max_size=30))
+@example("ab\u0301_東京 \u0e33\ud800x\0y İ")
+def test_the_index_has_the_words_that_snippets_read(text: str) -> None:
+    # SQLite's tokenizer folds the case of ASCII alone.
+    found = re.findall(r"[0-9A-Za-z\x80-\U0010ffff]+", indexed_text(text))
+    shown = [re.sub("[A-Z]", lambda letter: letter[0].lower(), word) for word in found]
+    units = [read_query(f'"{unit}"').phrases for unit, _, _ in iter_units(text)]
+    assert shown == [phrase[0][0] for phrase in units if phrase]
+
+
+def test_a_phrase_is_a_phrase_and_a_beginning_a_beginning() -> None:
+    with index_of("late refund here", "refund is late", "installation", "instal") as index:
+        assert texts_of(index.search('"late refund"')) == ["late refund here"]
+        assert texts_of(index.search("installat*")) == ["installation", "instal"]
+        assert texts_of(index.search("refu*", limit=1))
+        assert not index.search('"refu*"')
+    with index_of("installation", "instal", stems=False) as index:
+        assert texts_of(index.search("instal")) == ["instal"]
+        assert set(texts_of(index.search("instal*"))) == {"instal", "installation"}
+
+
+def test_ur_051_a_word_in_the_heading_above_counts_twice() -> None:
+    """The path is a field of its own, and no snippet quotes it."""
+    text = "# Modbus\n\n## Timeout\n\nDefault is two seconds.\n\n## Parity\n\nEven modbus."
+    splitter = by_heading(chunk_size=40, overlap=0, min_size=0)
+    with index_of(text, splitter=splitter) as index:
+        for hit in index.search("modbus", mode="words", mix=0):
+            shown = hit.snippet()
+            assert text[shown.start : shown.end] == shown.text
+        timeout = index.search("timeout modbus", mode="words", mix=0)[0]
+        assert timeout.chunk.heading_path == ("Modbus", "Timeout")
+        assert "Modbus" in timeout.chunk.context or "Modbus" in timeout.text
+
+
+def test_ur_045_front_matter_is_metadata_and_no_passage() -> None:
+    """It ranked for unrelated queries and was shown as the snippet."""
+    front = "---\ntype: reference\ntags: [alpha, beta]\n---\n\n"
+    with index_of(f"{front}# Cranes\n\nCranes lift loads.", "# Winches\n\nThey pull.") as index:
+        hit = index.search("lift", mode="words")[0]
+        assert hit.chunk.doc_uri == "d0.md"
+        assert "lift loads" in hit.snippet().text
+        assert not index.search("reference", mode="words")
+        assert index.verify()
+
+
+@pytest.mark.parametrize("size", [50, 200, 1000])
+def test_ur_060_a_payload_in_base64_is_no_passage(size: int) -> None:
+    """An inline image became a thousand passages.
+
+    What is left of it are the two edges that stand in a passage with other text.
+    """
+    payload = "iVBORw0K" * 3000
+    text = f"# Pic\n\nBefore.\n\n![x](data:image/png;base64,{payload})\n\nAfter it all.\n"
+    splitter = by_heading(chunk_size=size, overlap=0, max_size=size)
+    with index_of(text, splitter=splitter) as index:
+        holding = [each for each in index.chunks("d0.md") if "iVBORw0K" in each.text]
+        assert len(holding) <= 2
+        assert all(re.search("x|After", each.text.replace(payload[:8], "")) for each in holding)
+        for query in ("before", "after"):
+            hit = index.search(query, mode="words")[0]
+            assert text[hit.start : hit.end] == hit.text
+            assert query in hit.text.lower()
+
+
+# --- ranking --------------------------------------------------------------------------------
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(1, 60), st.integers(1, 40), st.integers(0, 2**31))
+def test_half_precision_products_are_exact(rows: int, dimensions: int, seed: int) -> None:
+    chance = numpy.random.default_rng(seed)
+    scale = 10.0 ** chance.integers(-8, 1, (rows, 1))
+    table = (chance.standard_normal((rows, dimensions)) * scale).astype(numpy.float16)
+    query = chance.standard_normal(dimensions).astype(numpy.float32)
+    query /= numpy.linalg.norm(query)
+    wanted = table.astype(numpy.float64) @ query.astype(numpy.float64)
+    numpy.testing.assert_allclose(similarities(numpy, table, query), wanted, atol=1e-5, rtol=1e-4)
+
+
+def test_rows_of_zeros_stay_zeros() -> None:
+    made = unit_rows(numpy, [[0.0, 0.0], [3.0, 4.0]])
+    assert made.tolist() == [[0.0, 0.0], [float(numpy.float16(0.6)), float(numpy.float16(0.8))]]
+
+
+@pytest.mark.parametrize("mix", [0.0, 0.3, 1.0])
+def test_meaning_is_the_cosine_mixed_with_its_neighbours(mix: float) -> None:
+    chance = random.Random(3)
+    texts = [
+        "\n\n".join(
+            " ".join(chance.choices("abcdefghij", k=6)) for _ in range(chance.randint(1, 9))
+        )
+        for _ in range(12)
+    ]
+    splitter = by_text(chunk_size=12, overlap=0)
+    with index_of(*texts, splitter=splitter, embedder=embedder()) as index:
+        query = "a b c j"
+        asked = unit_rows(numpy, vectors([query]))[0].astype(float)
+        scores: dict[str, float] = {}
+        for document in index.documents():
+            chunks = index.chunks(document.uri)
+            made = unit_rows(numpy, vectors([each.embed_text for each in chunks])).astype(float)
+            own = made @ asked
+            for i, each in enumerate(chunks):
+                beside = [own[j] for j in (i - 1, i + 1) if 0 <= j < len(chunks)]
+                scores[each.id] = (own[i] + mix * sum(beside)) / (1 + mix * len(beside))
+        hits = index.search(query, mode="meaning", mix=mix, limit=20, fold=False)
+        best = sorted((score for score in scores.values() if score > 0), reverse=True)[:20]
+        assert [hit.score for hit in hits] == pytest.approx(best, abs=1e-4)
+        for hit in hits:
+            assert hit.score == pytest.approx(scores[hit.chunk.id], abs=1e-4)
+
+
+def test_words_are_mixed_with_the_neighbours_that_were_found() -> None:
+    found = [Found(1, 7, 0, 4.0, 3), Found(2, 7, 1, 1.0, 3), Found(3, 8, 0, 2.0, 1)]
+    made = mixed(found, 0.5, 10)
+    assert [(each.chunk, each.score) for each in made] == [
+        (1, pytest.approx((4 + 0.5 * 1) / 1.5)),
+        (3, pytest.approx(2.0)),
+        (2, pytest.approx((1 + 0.5 * 4) / 2)),
+    ]
+    assert mixed(found, 0.0, 2) == found[:2]
+
+
+def test_fusion_adds_shares_of_the_best_score_or_reciprocal_ranks() -> None:
+    by_words = [Found(1, 1, 0, 8.0), Found(2, 1, 1, 4.0)]
+    meaning = [Found(2, 1, 1, 0.5), Found(3, 2, 0, 0.4)]
+    scores = {f.chunk: s.score for f, s in fused(by_words, meaning, "both", "scores", (1.0, 0.5))}
+    assert scores == pytest.approx({1: 1.0, 2: 0.5 + 0.5, 3: 0.4})
+    ranks = {f.chunk: s.score for f, s in fused(by_words, meaning, "both", "ranks", (1.0, 2.0))}
+    assert ranks == pytest.approx({1: 1 / 61, 2: 1 / 62 + 2 / 61, 3: 2 / 62})
+    assert fused([], [], "both", "scores", (1.0, 1.0)) == []
+
+
+@pytest.mark.parametrize("fusion", ["scores", "ranks"])
+def test_both_finds_what_either_finds(mixture: Index, fusion: str) -> None:
+    hits = mixture.search("refund", mode="both", fusion=fusion, limit=5)
+    assert any(hit.standing.words_rank and hit.standing.meaning_rank for hit in hits)
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
+
+# --- hits -----------------------------------------------------------------------------------
+
+
+def test_ur_109_overlapping_hits_become_one_slice() -> None:
+    """Copies and neighbours filled the first places, and overlap was repeated."""
+    text = "".join(f"Sentence {i} about nothing. " for i in range(30))
+    text += "The kiwi fruit is green. " + text
+    splitter = by_text(chunk_size=160, overlap=80)
+    with index_of(text, splitter=splitter) as index:
+        hits = index.search("kiwi", limit=5)
+        assert len(hits) == 1
+        assert hits[0].text == text[hits[0].start : hits[0].end]
+        assert hits[0].text.count("kiwi") == 1
+        apart = index.search("kiwi", limit=5, fold=False)
+        assert len(apart) >= 2
+
+
+def test_repeats_are_named_and_left_out() -> None:
+    with index_of("The same words.", "The same words.", "Other words here.") as index:
+        hits = index.search("words same")
+        assert texts_of(hits) == ["The same words.", "Other words here."]
+        assert len(hits[0].repeats) == 1
+
+
+@pytest.mark.parametrize("expand", [1, 3, "section", "document"])
+def test_what_is_added_around_a_hit_is_a_slice(expand: int | str) -> None:
+    text = "".join(
+        f"# Part {n}\n\n" + "".join(f"Line {n} {m} of it.\n\n" for m in range(9)) for n in range(4)
+    )
+    splitter = by_heading(chunk_size=40, overlap=0, min_size=0)
+    with index_of(text, splitter=splitter) as index:
+        hit = index.search('"line 2 4"', mode="words", expand=expand, limit=1)[0]
+        assert text[hit.start : hit.end] == hit.text
+        assert "Line 2 3 " in hit.text
+        assert "Line 2 5 " in hit.text
+        if expand == "section":
+            assert hit.text.startswith("# Part 2")
+            assert hit.text.endswith("Line 2 8 of it.")
+        if expand == "document":
+            assert hit.text == text.strip()
+
+
+@settings(max_examples=40, deadline=None)
+@given(budget=st.integers(1, 400), expand=st.integers(0, 2), overlap=st.sampled_from([0, 20]))
+def test_a_budget_is_never_passed(budget: int, expand: int, overlap: int) -> None:
+    text = " ".join(f"refund rule number {i} says so." for i in range(60))
+    with index_of(text, splitter=by_text(chunk_size=60, overlap=overlap)) as index:
+        hits = index.search("refund rule", budget=budget, expand=expand, limit=20)
+        assert sum(len(hit.text) for hit in hits) <= budget
+        for hit in hits:
+            assert text[hit.start : hit.end] == hit.text
+        in_words = index.search("refund rule", budget=cap(budget, words), expand=expand)
+        assert sum(words(hit.text) for hit in in_words) <= budget
+
+
+def test_every_candidate_says_why(mixture: Index) -> None:
+    hits = mixture.search("a refund and bold", limit=1, explain=True, mode="words")
+    assert [each.returned for each in hits.candidates].count(True) == 1
+    assert {each.why for each in hits.candidates} == {"returned", "over limit=1"}
+    low = mixture.search("a refund", min_score=1e9, explain=True, mode="words")
+    assert not low
+    assert all("below min_score" in each.why for each in low.candidates)
+
+
+def test_a_reranker_decides_the_order() -> None:
+    asked: list[tuple[str, int]] = []
+
+    def longest(query: str, passages: list[str]) -> list[float]:
+        asked.append((query, len(passages)))
+        return [len(passage) for passage in passages]
+
+    with index_of("refund", "refund two", "refund two three", "other") as index:
+        hits = index.search("refund", rerank=longest, rerank_depth=2)
+        assert asked == [("refund", 2)]
+        assert [hit.score for hit in hits] == sorted(map(len, texts_of(hits)), reverse=True)
+        with pytest.raises(OptionError, match="one a passage"):
+            index.search("refund", rerank=lambda query, passages: [1.0])
+
+
+def test_filters_serve_as_access_control() -> None:
+    with Index.open() as index:
+        for name, team in (("a", ["x", "y"]), ("b", "z"), ("c", 1), ("d", None), ("e", True)):
+            index.add(Document(text="the same rule", uri=name, meta={"team": team, "n": 1.0}))
+
+        def found(where: object) -> set[str]:
+            hits = index.search("rule", where=where, fold=False, expand="document")  # type: ignore[arg-type]
+            return {hit.chunk.doc_uri for hit in hits}
+
+        assert found({"team": "x"}) == {"a"}
+        assert found({"team": ["y", "z"]}) == {"a", "b"}
+        assert found({"team": []}) == set()
+        assert found({"team": 1}) == {"c"}
+        assert found({"team": "1"}) == set()
+        assert found({"team": True}) == {"e"}
+        assert found({"team": None}) == {"d"}
+        assert found({"n": 1, "team": "z"}) == {"b"}
+        assert found({"nothing": "x"}) == set()
+        assert found({}) == {"a", "b", "c", "d", "e"}
+        with pytest.raises(OptionError, match="no mapping"):
+            found(["team"])
+        with pytest.raises(OptionError, match="plain values"):
+            found({"team": {"x": 1}})
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"mode": "best"},
+        {"limit": 0},
+        {"expand": "all"},
+        {"expand": -1},
+        {"budget": 0},
+        {"fusion": "best"},
+        {"mode": "meaning"},
+        {"rerank_depth": 0},
+    ],
+    ids=str,
+)
+def test_options_that_do_not_fit_are_refused(options: dict[str, object]) -> None:
+    with index_of("text") as index, pytest.raises(OptionError):
+        index.search("text", **options)  # type: ignore[arg-type]
