@@ -242,6 +242,10 @@ def _said(text: str) -> Iterator[_Said]:
 
 def _is_transcript(text: str) -> bool:
     """Whether a text is surely what people said."""
+    # Each label has a colon, and more than half of the lines must have one; most texts end here.
+    colons = text.count(":") + text.count("：")
+    if colons * 2 <= sum(not line.isspace() for line in text.split("\n") if line):
+        return False
     found, inked = _labels(text)
     if len(found) < _LEAST_TURNS or len(found) * 2 <= inked:
         return False
