@@ -13,6 +13,7 @@ from itertools import groupby
 from typing import Literal, NamedTuple
 
 __all__ = [
+    "APOSTROPHES",
     "GAP",
     "QUOTED",
     "SPACELESS",
@@ -50,7 +51,7 @@ QUOTED = re.compile('["“”„«»]([^"“”„«»]*)["“”„«»]')
 # So many marks in a row (and other signs: a wider class is a faster one) that `normalize`, which
 # sorts them in quadratic time, needs help.
 _MANY_MARKS = re.compile(rf"[{_JOINED}\W]{{32,}}")
-_APOSTROPHES = ("'", "’")
+APOSTROPHES = ("'", "’")
 GAP = ""  # stands between two units that do not touch
 
 _Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
@@ -270,7 +271,7 @@ def query_terms(query: str, fold: Fold) -> _Terms:
         end = 0
         for unit, start, stop in iter_units(piece):
             if term and start > end:
-                if quoted or piece[end:start] in _APOSTROPHES:
+                if quoted or piece[end:start] in APOSTROPHES:
                     term.append(GAP)
                 else:
                     numbers.setdefault((tuple(term), False), len(numbers))

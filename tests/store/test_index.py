@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -1124,6 +1125,103 @@ def test_a_bundle_that_is_refused_decides_nothing(tmp_path: Path, counter: Count
         assert told(index) == before
 
 
+def test_a_bundle_is_checked_whole_before_it_is_written(tmp_path: Path) -> None:
+    """Fault: values of other kinds were written, or told as what Python raises."""
+    path = tmp_path / "bundle"
+    with Index.open() as index:
+        index.add(Document(text="# A\n\nalpha beta", uri="a.md"))
+        index.export_bundle(path)
+    head, said = map(json.loads, path.read_text().splitlines())
+    (chunk,) = said["chunks"]
+    about = [
+        *({"text": "other"}, {"meta": {"team": "x"}}, {"context": 5}, {"heading_path": 5}),
+        *({"heading_path": [5]}, {"lines": 5}, {"turns": [5]}, {"headings": "A"}),
+    ]
+    changed = [
+        *({"meta": []}, {"meta": "x"}, {"changes": [1]}, {"source": 5}, {"source": {"root": "x"}}),
+        *({"media_type": 5}, {"uri": 5}, {"chunks": [[None, *chunk[1:]]]}),
+        *({"chunks": [[chunk[0], value, *chunk[2:]]]} for value in (0.0, False)),
+        *({"chunks": [[*chunk[:5], {"lines": [1], **each}]]} for each in about),
+    ]
+    texts = [json.dumps({**said, **each}) for each in changed]
+    with Index.open() as index:
+        for text in (*texts, "[" * 200_000):
+            path.write_text(f"{json.dumps(head)}\n{text}\n")
+            with pytest.raises(StoreError, match="line 2 is damaged"):
+                index.import_bundle(path)
+        twice = json.dumps({**head, "documents": 2}) + f"\n{json.dumps(said)}" * 2
+        uncounted = json.dumps({**head, "documents": None}) + f"\n{json.dumps(said)}\n"
+        for text, reason in ((twice, "two documents of one uri"), (uncounted, "1 of None")):
+            path.write_text(text)
+            with pytest.raises(StoreError, match=reason):
+                index.import_bundle(path)
+        assert index.namespaces() == []
+
+
+def test_a_bundle_that_is_refused_makes_no_index(tmp_path: Path) -> None:
+    """Fault: what a refused bundle was made with was from then on what the index cut with."""
+    path = tmp_path / "bundle"
+    with Index.open() as index:
+        index.add(Document(text="alpha", uri="a"))
+        index.export_bundle(path)
+    head, rest = path.read_text().split("\n", 1)
+    other = json.dumps({"name": "for_search", "options": {"chunk_size": 77}})
+    for changes in ({"splitter_made": other}, {"embedder_name": "http://127.0.0.1:9/v1#m"}):
+        path.write_text(json.dumps({**json.loads(head), **changes}) + "\n" + rest)
+        with Index.open() as index:
+            with pytest.raises(StoreError, match="made"):
+                index.import_bundle(path)
+            report = index.add(Document(text="beta", uri="b"))
+            assert "chunk_size=500" in report.splitter
+            assert report.embedder == ""
+    for changes in ({"splitter_made": "{"}, {"splitter_made": "[]"}, {"ceiling": "many"}):
+        path.write_text(json.dumps({**json.loads(head), **changes}) + "\n" + rest)
+        with Index.open() as index:
+            assert index.import_bundle(path) == 1
+
+
+def test_a_bundle_has_to_have_a_place(tmp_path: Path) -> None:
+    """Fault: where there is none, what Python raises was raised."""
+    (tmp_path / "file").write_text("")
+    with Index.open() as index:
+        index.add(Document(text="alpha", uri="a"))
+        for path in ("", "/", tmp_path, tmp_path / "file" / "b", tmp_path / "no" / "b", "a\0b"):
+            with pytest.raises(StoreError, match="name of a file"):
+                index.export_bundle(path)
+        with pytest.raises(StoreError, match="cannot be read"):
+            index.import_bundle("a\0b")
+
+
+@pytest.mark.parametrize("splitter", ["by_text", for_search, object()], ids=str)
+def test_what_is_no_splitter_is_refused(splitter: Any) -> None:
+    with pytest.raises(OptionError, match="no splitter"):
+        Index.open(splitter=splitter)
+
+
+def test_what_a_caller_gives_wrong_is_no_fault_of_a_document(tmp_path: Path) -> None:
+    """Fault: metadata that are no mapping were told as a document that failed."""
+    loop: dict[str, Any] = {}
+    loop["a"] = loop
+    document = Document(text="alpha", uri="a")
+    write(tmp_path, {"d/a.md": "alpha"})
+    with Index.open() as index:
+        index.add(document)
+        for wrong in (5, "x", loop, {(1, 2): 3}):
+            for name, call in (
+                ("metadata", lambda: index.add(document, metadata=wrong)),  # type: ignore[arg-type] # noqa: B023
+                ("metadata", lambda: index.add_folder(tmp_path / "d", metadata=wrong)),  # type: ignore[arg-type] # noqa: B023
+                ("changes", lambda: index.update_metadata("a", wrong)),  # type: ignore[arg-type] # noqa: B023
+            ):
+                with pytest.raises(OptionError, match=f"{name}=.*is no metadata"):
+                    call()
+        for options in ({"include": 5}, {"exclude": [5]}, {"namespace": None}):
+            with pytest.raises(OptionError):
+                index.add_folder(tmp_path / "d", **options)  # type: ignore[arg-type]
+        with pytest.raises(OptionError, match="is no document"):
+            index.add(5)  # type: ignore[arg-type]
+        assert [each.uri for each in index.documents()] == ["a"]
+
+
 def test_a_bundle_whose_vectors_another_run_drops_is_read_whole(tmp_path: Path) -> None:
     """Fault: its documents were left out, and counted as read."""
     counter = Counting()
@@ -1239,3 +1337,54 @@ def test_what_is_ready_is_written_when_a_run_is_interrupted(
         assert [each.uri for each in index.documents()] == ["0.md", "1.md", "2.md"]
         assert index.verify()
         assert index.add(given).unchanged == 3
+
+
+def test_a_bundle_is_written_over_no_other_file(tmp_path: Path) -> None:
+    with Index.open(tmp_path / "i.db") as index:
+        index.add(Document(text="text", uri="a.md"))
+        (tmp_path / "precious.txt").write_text("mine")
+        for name in ("precious.txt", "i.db"):
+            with pytest.raises(StoreError, match="no bundle"):
+                index.export_bundle(tmp_path / name)
+        assert (tmp_path / "precious.txt").read_text() == "mine"
+        assert index.export_bundle(tmp_path / "b.jsonl") == index.export_bundle(
+            tmp_path / "b.jsonl"
+        )
+        assert index.verify()
+
+
+def test_what_other_options_chose_is_kept_and_counted(tmp_path: Path) -> None:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    for name in ("a", "b"):
+        (folder / f"{name}.md").write_text(f"{name} refund")
+    with Index.open(tmp_path / "i.db") as index:
+        assert index.add_folder(folder).notes == ()
+        report = index.add_folder(folder, exclude=["a.md"])
+        assert (report.removed, len(report.notes)) == ((), 1)
+        assert "1 documents" in report.notes[0]
+        assert len(index.documents()) == 2
+
+
+def test_sets_in_metadata_are_lists() -> None:
+    with Index.open() as index:
+        document = Document(text="refund", uri="a")
+        index.add(document, metadata={"team": {"support", "sales"}})
+        assert index.documents()[0].metadata == {"team": ["sales", "support"]}
+        assert index.search("refund", where={"team": "support"})
+
+
+def test_what_is_ready_is_written_when_the_documents_end_in_an_error(tmp_path: Path) -> None:
+    def given() -> Iterator[Document]:
+        yield Document(text="One.", uri="1")
+        raise OSError("gone")
+
+    with Index.open(tmp_path / "i.db") as index:
+        with pytest.raises(OSError, match="gone"):
+            index.add(given())
+        assert [each.uri for each in index.documents()] == ["1"]
+
+
+def test_a_path_of_nothing_is_refused() -> None:
+    with pytest.raises(OptionError, match="names no file"):
+        Index.open("")

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import html
+import itertools
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from spanwise import Document, OptionError, by_heading, by_text, cap, words
+from spanwise import Document, OptionError, StoreError, by_heading, by_text, cap, words
 from spanwise.embedders import FunctionEmbedder
+from spanwise.errors import EmbedderError
 from spanwise.index import Hits, Index
 from spanwise.index.fusion import fused, mixed
 from spanwise.index.matrix import similarities, unit_rows
 from spanwise.index.queries import indexed_text, read_query
-from spanwise.index.rows import Found
+from spanwise.index.rows import Found, Passage
 from spanwise.lexical import iter_units
 
 DIMENSIONS = 16
@@ -201,6 +203,27 @@ def test_ur_060_a_payload_in_base64_is_no_passage(size: int) -> None:
             assert query in hit.text.lower()
 
 
+def test_what_holds_the_ends_of_two_payloads_is_no_passage() -> None:
+    image = f"![](data:image/png;base64,{'iVBORw0K' * 40})"
+    text = f"Before.\n\n{image}\n{image}\n{image}\n\nAfter."
+    with index_of(text, splitter=by_text(chunk_size=100, overlap=0, max_size=100)) as index:
+        assert [each.text[:6] for each in index.chunks("d0.md")][:1] == ["Before"]
+        holding = [each.text for each in index.chunks("d0.md") if "iVBORw0K" in each.text]
+        assert all("Before" in each or "After" in each for each in holding)
+
+
+def test_prose_after_a_payload_is_found() -> None:
+    """Fault: letters and spaces up to the next sign were taken for Base64, and were not indexed."""
+    lines = "\n".join(["QUJDREVG" * 9] * 4)
+    prose = "Refunds are paid within ten days of the request "
+    for payload, ending in (("QUJD" * 60, "\n\n"), (lines + "\nQQ==", "\n"), ("QQ==", " ")):
+        text = f"data:image/png;base64,{payload}{ending}{prose * 8}"
+        with index_of(text, splitter=by_text(chunk_size=80, overlap=0)) as index:
+            found = index.search("refunds", limit=99, fold=False)
+            assert sum(hit.text.count("Refunds") for hit in found) == 8, payload
+            assert not any("QUJDQUJDQUJD" in each.text for each in index.chunks("d0.md")[2:])
+
+
 # --- ranking --------------------------------------------------------------------------------
 
 
@@ -294,6 +317,73 @@ def test_ur_109_overlapping_hits_become_one_slice() -> None:
         assert len(apart) >= 2
 
 
+def test_a_passage_between_two_hits_makes_one_of_all() -> None:
+    """Fault: it was joined with the first, which then overlapped the second."""
+    text = (
+        "refund refund refund is here now. middle words of refund go on. "
+        "refund refund refund at the end."
+    )
+    with index_of(text, splitter=by_text(chunk_size=40, overlap=15)) as index:
+        hits = index.search("refund", mix=0, explain=True, budget=len(text))
+        ((hit),) = hits
+        ids = {each.id for each in index.chunks("d0.md")}
+        assert (hit.text, {hit.chunk.id, *hit.joined}) == (text, ids)
+        reasons = [each.why for each in hits.candidates if not each.returned]
+        assert len(reasons) == 3
+        # Each with what it was joined with first, which is one of them.
+        assert all(why.removeprefix("joined with ") in ids for why in reasons)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=12), st.sampled_from([0, 1, "section"]))
+def test_hits_never_overlap(counts: list[int], expand: int | str) -> None:
+    text = " ".join(f"{'refund ' * n}and so on number {i}." for i, n in enumerate(counts))
+    with index_of(text, splitter=by_text(chunk_size=40, overlap=20)) as index:
+        hits = index.search("refund", expand=expand, limit=3, explain=True)
+        ranges = sorted((hit.start, hit.end) for hit in hits)
+        assert all(end <= start for (_, end), (start, _) in itertools.pairwise(ranges))
+        returned = [each.id for each in hits.candidates if each.returned]
+        assert returned == [hit.chunk.id for hit in hits]
+        named = [name for hit in hits for name in (hit.chunk.id, *hit.joined, *hit.repeats)]
+        assert len(named) == len(set(named))
+
+
+def test_a_repeat_of_what_was_joined_is_left_out() -> None:
+    first, second = "Refund words come first here. ", "Then some more of refund talk. "
+    with index_of(first + second, second, splitter=by_text(chunk_size=31, overlap=0)) as index:
+        hits = index.search("refund", expand=1)
+        assert len(hits) == 1
+        assert len(hits[0].repeats) == 1
+
+
+def test_many_hits_of_one_document_are_widened_once() -> None:
+    """Fault: for each passage of a large document all of it was read again."""
+    text = "".join(f"refund word {i} of it. " for i in range(400))
+    with index_of(text, splitter=by_text(chunk_size=24, overlap=0)) as index:
+        asked: list[int] = []
+        read = index._store.passages_of
+
+        def counted(document: int, first: int, last: int) -> list[Passage]:
+            found = read(document, first, last)
+            asked.append(len(found))
+            return found
+
+        index._store.passages_of = counted  # type: ignore[method-assign]
+        for expand in ("document", "section"):
+            asked.clear()
+            (hit,) = index.search("refund word", expand=expand)
+            assert hit.text == text.strip()
+            assert sum(asked) < 2 * len(index.chunks("d0.md"))
+
+
+def test_what_stands_above_the_first_heading_is_a_section() -> None:
+    """Fault: the section of a passage under no heading was the whole document."""
+    text = "Preamble of the refund.\n\n# One\n\nAlpha text.\n\n# Two\n\nBeta text."
+    with index_of(text, splitter=by_heading(chunk_size=30, min_size=0, overlap=0)) as index:
+        assert index.search("refund", expand="section")[0].text == "Preamble of the refund."
+        assert index.search("refund", expand="document")[0].text == text
+
+
 def test_repeats_are_named_and_left_out() -> None:
     with index_of("The same words.", "The same words.", "Other words here.") as index:
         hits = index.search("words same")
@@ -356,6 +446,54 @@ def test_a_reranker_decides_the_order() -> None:
             index.search("refund", rerank=lambda query, passages: [1.0])
 
 
+def test_a_score_that_is_no_number_leaves_the_others_in_order() -> None:
+    """Fault: what stood before and after it was not compared."""
+    scores = {"refund one": 1.0, "refund two": float("nan"), "refund three": 3.0}
+    with index_of(*scores) as index:
+        hits = index.search("refund", rerank=lambda _, texts: (scores[each] for each in texts))
+        assert texts_of(hits) == ["refund three", "refund one"]
+
+
+def test_a_reranker_is_not_asked_about_nothing() -> None:
+    with index_of("refund") as index:
+        assert not index.search("zzz", rerank=lambda _, texts: [1 / len(texts)])
+
+
+def test_to_explain_changes_no_hit() -> None:
+    """Fault: with a reranker those below its depth became hits."""
+    with index_of("refund", "refund two", "refund two three") as index:
+        for options in ({"rerank": lambda _, texts: [1.0] * len(texts), "rerank_depth": 1}, {}):
+            hits = index.search("refund", explain=True, **options)  # type: ignore[arg-type]
+            plain = index.search("refund", **options)  # type: ignore[arg-type]
+            assert list(hits) == list(plain)
+            assert len(hits.candidates) == 3
+        assert {each.why for each in hits.candidates} == {"returned"}
+
+
+@pytest.mark.parametrize("answer", [[[float("nan")] * 4], [], [[1.0] * 3]], ids=str)
+def test_a_vector_of_a_query_that_is_none_is_refused(answer: list[list[float]]) -> None:
+    """Fault: one that is no number found nothing, and said nothing."""
+
+    class Broken:
+        id, dimensions, ceiling = "broken", 4, None
+        is_broken = False
+
+        def embed(self, texts: Sequence[str]) -> list[list[float]]:
+            return answer if self.is_broken else [[1.0, 2.0, 3.0, 4.0] for _ in texts]
+
+    embedder = Broken()
+    with index_of("refund", embedder=embedder) as index:
+        embedder.is_broken = True
+        with pytest.raises(EmbedderError, match="finite"):
+            index.search("refund")
+
+
+@pytest.mark.parametrize("option", ["limit", "expand", "rerank_depth"])
+def test_a_huge_number_is_all_there_is(option: str) -> None:
+    with index_of("refund", "refund two") as index:
+        assert len(index.search("refund", **{option: 10**19})) == 2  # type: ignore[arg-type]
+
+
 def test_filters_serve_as_access_control() -> None:
     with Index.open() as index:
         for name, team in (("a", ["x", "y"]), ("b", "z"), ("c", 1), ("d", None), ("e", True)):
@@ -392,9 +530,60 @@ def test_filters_serve_as_access_control() -> None:
         {"fusion": "best"},
         {"mode": "meaning"},
         {"rerank_depth": 0},
+        *({"mix": value} for value in (-0.5, float("nan"), float("inf"), "0.3", True)),
+        *({"weights": value} for value in (1, (1,), (1, 2, 3), (-1, 2), (0, 0), (1, float("nan")))),
+        {"weights": (1, 1), "mode": "words"},
+        {"min_score": float("nan")},
+        {"min_score": "1"},
+        {"rerank": "a model"},
+        {"fusion": []},
     ],
     ids=str,
 )
 def test_options_that_do_not_fit_are_refused(options: dict[str, object]) -> None:
     with index_of("text") as index, pytest.raises(OptionError):
         index.search("text", **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("mode", ["words", "meaning", "both"])
+def test_repeats_do_not_take_the_places_of_others(mode: str) -> None:
+    """Copies of one passage filled the list before they were folded into one hit."""
+    with Index.open(embedder=embedder()) as index:
+        copies = [Document(text="The refund rule refund.", uri=f"c{i}") for i in range(300)]
+        others = [Document(text=f"Case {i} got a refund then.", uri=f"d{i}") for i in range(10)]
+        index.add([*copies, *others])
+        hits = index.search("refund", mode=mode, limit=5)
+        assert len(hits) == 5
+        assert sum(len(hit.repeats) for hit in hits) == 299
+
+
+def test_the_end_of_a_word_with_an_apostrophe_is_no_beginning() -> None:
+    assert read_query("don't*").prefixes == ()
+    assert read_query("do not*").prefixes == ("not",)
+    assert read_query("self-test*").prefixes == ("test",)
+    assert read_query("東京*").prefixes == ()
+    assert read_query("C* x").prefixes == ("c",)
+
+
+def test_nothing_is_written_while_a_search_reads() -> None:
+    def write(query: str, passages: list[str]) -> list[float]:
+        index.add(Document(text="inner word", uri="z"))
+        return [1.0] * len(passages)
+
+    with index_of("refund") as index:
+        with pytest.raises(StoreError, match="being read"):
+            index.search("refund", rerank=write)
+        index.add(Document(text="inner word", uri="z"))
+        assert index.search("inner")
+        assert index.verify()
+
+
+def test_a_snippet_of_a_whole_book_is_that_of_its_passage() -> None:
+    text = "\n\n".join(f"Line {i} has words of its own here." for i in range(5000))
+    with index_of(text) as index:
+        hit = index.search('"line 2500"', mode="words", expand="document")[0]
+        assert hit.text == text
+        shown = hit.snippet()
+        assert text[shown.start : shown.end] == shown.text
+        assert "Line 2500" in shown.text
+        assert "2500" in hit.words[0]

@@ -633,8 +633,10 @@ def test_a_reader_sees_whole_documents(opener: Opener) -> None:
 
     thread = threading.Thread(target=read)
     thread.start()
-    for i in range(40):
+    for i in range(400):
         put(writer, row_of("\n\n".join(f"# H{j}\n\nalpha {i} {j}" for j in range(1 + i % 5))))
+        if i >= 40 and (len(seen) > 1 or faults):
+            break
     stop.set()
     thread.join()
     assert faults == []

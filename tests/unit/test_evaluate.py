@@ -41,6 +41,7 @@ from spanwise.evaluate import (
     write_questions,
 )
 from spanwise.evaluate.comparing import Difference, difference, resampled
+from spanwise.evaluate.corpus import numbered
 from spanwise.evaluate.quotes import quotations
 from spanwise.evaluate.sizing import resized
 from spanwise.evaluate.wording import sentences
@@ -316,6 +317,24 @@ def test_faults_of_a_whole_file(tmp_path: Path) -> None:
         read_questions(tmp_path / "twins.jsonl", [twins[0], twins[0]])
 
 
+def test_a_range_that_is_quoted_is_read_back(tmp_path: Path) -> None:
+    """Fault: one after a hundred of the same words, or with white space, was another, or none."""
+    document = Document(text="the cat.  " * 300, uri="a.md")
+    ranges = [(1990, 1993), (1987, 1993), (1988, 1990)]
+    questions = tuple(
+        Question("q", (Evidence("a.md", start, end),), str(start)) for start, end in ranges
+    )
+    write_questions(tmp_path / "q", questions, [document])
+    assert read_questions(tmp_path / "q", [document]) == questions
+
+
+def test_each_question_has_an_id_of_its_own() -> None:
+    given = [Question("a", (), name) for name in ("question 2", "", "x", "x", "x 3")]
+    ids = [each.id for each in numbered(given)]
+    assert (ids[0], ids[4]) == ("question 2", "x 3")
+    assert len(set(ids)) == len(ids)
+
+
 def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     questions = (
         Question("a\u2028b", (Evidence("docs/refunds.md", 80, 93),), "1", "g"),
@@ -402,6 +421,12 @@ def test_known_items_are_the_same_for_one_seed() -> None:
     assert known_item_questions(documents) == known_item_questions(documents)
     assert known_item_questions(documents, count=9) == known_item_questions(corpus(), count=9)
     assert known_item_questions(documents, seed=1) != known_item_questions(documents)
+
+
+def test_a_sentence_that_repeats_often_is_looked_at_once() -> None:
+    """Fault: each of them was held against all others, in quadratic time."""
+    text = "The common words are always here in this sentence again. " * 20_000
+    assert known_item_questions([Document(text=text, uri="a.md")]) == ()
 
 
 def test_one_kind_fills_up_for_the_other() -> None:
@@ -639,6 +664,8 @@ def test_wrong_use_is_refused_by_name() -> None:
         ([Question("q", ())], [by_text()], "has no evidence"),
         ([Question("q", (Evidence("x", 0, 1),))], [by_text()], "is no range of the documents"),
         ([Question("q", (Evidence("guide-0.md", 9, 11),))], [by_text()], "is white space"),
+        (asked, by_text(), "is no list"),
+        ([Question("q", (Evidence("guide-0.md", 0.0, 5),))], [by_text()], "is no range"),  # type: ignore[arg-type]
         (asked, [Setup("a", by_text(), mode="meaning")], "needs vectors"),
         (asked, [Setup("a", by_text(), embedder="nothing")], "is not known; give one of"),
     ):
@@ -651,6 +678,8 @@ def test_wrong_use_is_refused_by_name() -> None:
         found.compare("by_text", "x")
     with pytest.raises(OptionError, match="measure='x' is unknown"):
         found.compare("by_text", "by_text", "x")
+    with pytest.raises(OptionError, match="measure='x' is unknown"):
+        found.by_group(found.best, "x")
     assert found.verdict[-1:] == (
         "Only by_text was measured; give a second setup to compare it with.",
     )

@@ -41,7 +41,8 @@ class Corpus:
         for each in question.evidence:
             document = self.documents.get(each.document)
             length = -1 if document is None else len(document.text)
-            if document is None or not 0 <= each.start < each.end <= length:
+            is_whole = type(each.start) is type(each.end) is int
+            if not is_whole or document is None or not 0 <= each.start < each.end <= length:
                 raise OptionError(
                     f"question {shown(question.id or question.query)}: evidence {shown(each)} is "
                     "no range of the documents; give each a document that is there and "
@@ -72,9 +73,16 @@ class Corpus:
 
 
 def numbered(questions: Sequence[Question]) -> list[Question]:
-    """The questions, each with an id of its own."""
+    """The questions, each with an id of its own; those of one alone keep it."""
     used = Counter(each.id for each in questions)
-    return [
-        each if each.id and used[each.id] == 1 else replace(each, id=f"{each.id or 'question'} {i}")
-        for i, each in enumerate(questions, 1)
-    ]
+    taken = {name for name, count in used.items() if count == 1}
+    made = []
+    for i, each in enumerate(questions, 1):
+        name = each.id
+        if not name or used[name] > 1:
+            name = f"{name or 'question'} {i}"
+            while name in taken:
+                name += "'"
+            taken.add(name)
+        made.append(replace(each, id=name))
+    return made

@@ -79,12 +79,7 @@ class Evaluation:
     def compare(self, name: str, other: str, measure: str = MAIN) -> Difference:
         """How much better one setup is than another, paired by question."""
         rows = self.row(name), self.row(other)
-        for row in rows:
-            if measure not in row.scores:
-                raise OptionError(
-                    f"measure={shown(measure)} is unknown; give one of {', '.join(row.scores)}"
-                )
-        some, others = (row.scores[measure] for row in rows)
+        some, others = (_scores(row, measure) for row in rows)
         return difference(some, others, *(self._means(row, measure) for row in rows))
 
     def _means(self, row: Row, measure: str) -> list[float]:
@@ -105,7 +100,7 @@ class Evaluation:
 
     def by_group(self, row: Row, measure: str = MAIN) -> dict[str, float]:
         """The mean of a measure over the questions of each group."""
-        scores = row.scores[measure]
+        scores = _scores(row, measure)
         return {
             group: fsum(s for s, q in zip(scores, self.questions, strict=True) if q.group == group)
             / count
@@ -143,3 +138,11 @@ class Evaluation:
         differences = {row.name: self.compare(row.name, self.best.name) for row in self.rows[1:]}
         groups = {row.name: self.by_group(row) for row in self.rows}
         return table(self, differences, groups)
+
+
+def _scores(row: Row, measure: str) -> tuple[float, ...]:
+    if measure not in row.scores:
+        raise OptionError(
+            f"measure={shown(measure)} is unknown; give one of {', '.join(row.scores)}"
+        )
+    return row.scores[measure]

@@ -6,7 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from itertools import pairwise
 
 from spanwise.cutting.levels import WORD, paragraph_level
@@ -156,7 +156,8 @@ def _by_sentence(documents: Iterable[Document]) -> Iterator[_Made]:
         for word in each.words:
             holding.setdefault(word, set()).add(i)
 
-    def is_alone(query: list[str]) -> bool:
+    @cache  # sentences that repeat, or differ in common words, ask the same
+    def is_alone(query: tuple[str, ...]) -> bool:
         smallest, *others = sorted((holding[word] for word in query), key=len)
         return len(smallest.intersection(*others)) == 1
 
@@ -164,7 +165,7 @@ def _by_sentence(documents: Iterable[Document]) -> Iterator[_Made]:
         size = each.evidence.end - each.evidence.start
         query = _rarest(each.words, counts)
         if query and _SHORTEST_SENTENCE <= size <= _LONGEST_SENTENCE:
-            yield _Made(" ".join(query), each.evidence, partial(is_alone, query))
+            yield _Made(" ".join(query), each.evidence, partial(is_alone, tuple(query)))
 
 
 def _sentences(document: Document) -> Iterator[_Sentence]:

@@ -172,7 +172,8 @@ class _Line:
         for key, value in (("start", start), ("end", end)):
             if value is not None and type(value) is not int:
                 raise self._fault(f'"{key}" is {shown(value)}', "give a whole number of characters")
-        if text is None:
+        is_there = start is not None and end is not None and 0 <= start < end
+        if text is None or (is_there and document.text[start:end] == text):
             return self._range(document, start, end)
         if not isinstance(text, str) or not text.strip():
             raise self._fault(f'"text" is {shown(text)}', "quote what answers the question")

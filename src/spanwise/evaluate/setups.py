@@ -10,7 +10,7 @@ from spanwise.embedders.base import Embedder
 from spanwise.embedders.registry import find_embedder
 from spanwise.errors import OptionError, shown
 from spanwise.index.making import NO_EMBEDDER
-from spanwise.index.search import Rerank
+from spanwise.index.wishes import Rerank
 from spanwise.splitters.base import Splitter
 from spanwise.splitters.capped import within
 
@@ -52,6 +52,8 @@ class Setup:
 
 def checked(setups: Iterable[Setup | Splitter]) -> list[Setup]:
     """Setups with names of their own; a bare splitter by its name, embedders by name made once."""
+    if not isinstance(setups, Iterable):
+        raise OptionError(f"setups={shown(setups)} is no list; put one in a list too")
     made: list[Setup] = []
     embedders: dict[str, Embedder] = {}
     for each in setups:

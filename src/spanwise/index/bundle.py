@@ -15,24 +15,47 @@ from pathlib import Path
 from typing import Any
 
 from spanwise.chunks import join_context
-from spanwise.errors import OptionError, StoreError
+from spanwise.errors import OptionError, StoreError, shown
 from spanwise.extras import require_extra
+from spanwise.index.files import Selection
 from spanwise.index.layout import document_of, pack_layout
 from spanwise.index.making import Making, Recipe
 from spanwise.index.matrix import half
-from spanwise.index.rows import ChunkRow, DocumentRow, Scope, digest_of, plain
+from spanwise.index.recipes import read_splitter
+from spanwise.index.rows import ChunkRow, DocumentRow, Scope, chunk_of, digest_of, plain
 from spanwise.index.store import Store
 
 __all__ = ["read_bundle", "write_bundle"]
 
 _FORMAT, _VERSION = "spanwise bundle", 1
 
+# What a document is made of, as JSON has it; its chunks and vectors are looked at one by one.
+_KINDS = {"uri": str, "media_type": str, "meta": dict, "changes": dict, "source": dict}
+
+# What a passage is by its place, and cannot say of itself.
+_PLACED = frozenset(("id", "doc_uri", "index", "start", "body", "end", "text", "boundary", "meta"))
+
+_LISTED = (
+    *("heading_path", "headings", "pages", "lines", "places"),
+    *("speakers", "item_ids", "turns"),
+)
+
 # What a line raises that is not as it was written.
-_DAMAGE = (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError, zlib.error)
+_DAMAGE = (
+    *(ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError),
+    *(RecursionError, zlib.error),
+)
 
 
 def write_bundle(store: Store, making: Making, path: Path, namespace: str) -> int:
     """Write the documents of a namespace; the file is there whole or not at all."""
+    if not path.name or "\0" in str(path) or path.is_dir() or not path.parent.is_dir():
+        raise StoreError(f"{path}: it is no name of a file in a folder that is there; give one")
+    if path.exists() and not _is_bundle(path):
+        raise StoreError(
+            f"{path}: it is there and is no bundle, so it is not written over; give another "
+            "path, or take it away first"
+        )
     beside = path.with_name(path.name + ".part")
     count = 0
     try:
@@ -61,6 +84,15 @@ def write_bundle(store: Store, making: Making, path: Path, namespace: str) -> in
     finally:
         beside.unlink(missing_ok=True)
     return count
+
+
+def _is_bundle(path: Path) -> bool:
+    """Whether a file begins as a bundle does."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_FORMAT) + 20).find(_FORMAT.encode()) >= 0
+    except OSError:
+        return False
 
 
 def _written(
@@ -97,9 +129,11 @@ def read_bundle(store: Store, making: Making, path: Path, namespace: str) -> int
 
     A new index is made as the bundle was, as far as nothing else was asked for.
     """
-    making.adopt(_remade(path))
-    recipe = making.recipe(True)
-    count = sum(1 for _ in _documents(store, recipe, path, namespace))
+    with making.adopted(_remade(path)):
+        recipe = making.recipe(True)
+        uris = [row.uri for row, _, _ in _documents(store, recipe, path, namespace)]
+        if len(set(uris)) < len(uris):
+            raise StoreError(f"{path}: it holds two documents of one uri; export it again")
     making.recipe(False)
     for row, chunks, vectors in _documents(store, recipe, path, namespace):
         with store.writing():
@@ -108,7 +142,7 @@ def read_bundle(store: Store, making: Making, path: Path, namespace: str) -> int
             # Where writing is no lock, another process may drop what no passage has yet.
             while store.put(row, chunks, recipe.space):
                 store.put_vectors(recipe.space, [each.digest for each in chunks], vectors)
-    return count
+    return len(uris)
 
 
 def _remade(path: Path) -> dict[str, str]:
@@ -116,9 +150,12 @@ def _remade(path: Path) -> dict[str, str]:
     try:
         with path.open(encoding="ascii") as file:
             header = json.loads(file.readline())
-        return {name: value for name, value in header.items() if isinstance(value, str)}
+        made = {name: value for name, value in header.items() if isinstance(value, str)}
+        read_splitter(made.get("splitter_made", ""))
+        int(made.get("ceiling") or 0)
     except (OSError, *_DAMAGE):
         return {}
+    return made
 
 
 def _documents(
@@ -127,8 +164,9 @@ def _documents(
     """The documents of a bundle, each checked."""
     try:
         file = path.open(encoding="ascii")
-    except OSError as fault:
-        raise StoreError(f"{path}: it cannot be read ({fault.strerror}); check the path") from None
+    except (OSError, ValueError) as fault:
+        reason = getattr(fault, "strerror", None) or fault
+        raise StoreError(f"{path}: it cannot be read ({reason}); check the path") from None
     with file:
         number = 0
         try:
@@ -143,9 +181,9 @@ def _documents(
                 f"{path}: line {number + 1} is damaged ({type(fault).__name__}: {fault}); export "
                 "it again"
             ) from None
-        if number != header["documents"]:
+        if number != header.get("documents"):
             raise StoreError(
-                f"{path}: it holds {number} of {header['documents']} documents; export it again"
+                f"{path}: it holds {number} of {header.get('documents')} documents; export it again"
             )
 
 
@@ -175,15 +213,34 @@ def _read(
     )
     if not document.uri:
         raise ValueError("a document has no uri")
+    for name, kind in _KINDS.items():
+        if not isinstance(said[name], kind):
+            raise ValueError(f"{name} is {shown(said[name])}")
+    if "root" in said["source"]:
+        Selection.from_dict(said["source"])
     text = document.text
-    chunks, last_start, last_end = [], -1, 0
+    chunks: list[ChunkRow] = []
+    last_start, last_end = -1, 0
     for name, start, body, end, boundary, about in said["chunks"]:
-        if not (last_start < start <= body < end <= len(text) and body >= last_end):
+        if not isinstance(name, str) or not isinstance(boundary, str):
+            raise ValueError(f"passage {shown(name)} has no name or no boundary")
+        if not {*map(type, (start, body, end))} == {int} or not (
+            last_start < start <= body < end <= len(text) and body >= last_end
+        ):
             raise ValueError(f"passage {name} is outside the text or out of order")
         last_start, last_end = start, end
+        if (
+            _PLACED.intersection(about)
+            or not isinstance(about.get("context", ""), str)
+            or not all(isinstance(about.get(key, []), list) for key in _LISTED)
+        ):
+            raise ValueError(f"passage {name} says of itself {shown(about)}")
         written = json.dumps(about, separators=(",", ":"))
         digest = digest_of(join_context(about.get("context", ""), text[start:end]))
-        chunks.append(ChunkRow(name, start, body, end, boundary, digest, written))
+        row = ChunkRow(name, start, body, end, boundary, digest, written)
+        # Raises where it could not be shown once it is found.
+        _ = chunk_of(row, text[start:end], document.uri, len(chunks), {}).citation
+        chunks.append(row)
     vectors = None
     if recipe.space:
         numpy = require_extra("numpy", "index", "a bundle with vectors")
@@ -194,11 +251,11 @@ def _read(
         vectors = half(numpy, b"".join(raw), dimensions)
         if not numpy.isfinite(vectors).all():
             raise ValueError("a vector holds what is no number")
-    row = DocumentRow(
+    read = DocumentRow(
         namespace=namespace,
         document=document,
         recipe=recipe.fingerprint,
         source=said["source"],
         changes=said["changes"],
     )
-    return row, chunks, vectors
+    return read, chunks, vectors

@@ -12,7 +12,7 @@ from spanwise.embedders.base import Embedder
 from spanwise.errors import EmbedderError, MissingExtraError, OptionError
 from spanwise.index.matrix import unit_rows
 
-__all__ = ["Answer", "Embedding", "fingerprint_of"]
+__all__ = ["Answer", "Embedding", "fingerprint_of", "unit_vectors"]
 
 # Seconds before the second attempt, doubled for each further one up to the longest.
 _FIRST_WAIT, _LONGEST_WAIT = 0.25, 8.0
@@ -29,6 +29,18 @@ _FINAL = (EmbedderError, OptionError, MissingExtraError, TypeError, AttributeErr
 def fingerprint_of(embedder: Embedder) -> str:
     """What decides the vectors of an embedder: its id and their length."""
     return f"{embedder.id}@{embedder.dimensions}"
+
+
+def unit_vectors(numpy: Any, embedder: Embedder, answer: Any, count: int) -> Any:
+    """What an embedder answered as rows of length 1; `EmbedderError` for what is no such table."""
+    table = numpy.asarray(answer, dtype=numpy.float32)
+    wanted = (count, embedder.dimensions)
+    if table.shape != wanted or not numpy.isfinite(table).all():
+        raise EmbedderError(
+            f"{embedder.id} answered a table of {table.shape}; it must be {wanted} of "
+            "finite numbers, one row a text"
+        )
+    return unit_rows(numpy, table)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,20 +140,11 @@ class Embedding:
             if attempt:
                 time.sleep(min(_LONGEST_WAIT, _FIRST_WAIT * 2 ** (attempt - 1)))
             try:
-                return self._checked(self._embedder.embed(list(texts)), len(texts))
+                answer = self._embedder.embed(list(texts))
+                return unit_vectors(self._numpy, self._embedder, answer, len(texts))
             except _FINAL:
                 raise
             except Exception:
                 if attempt == self._attempts - 1:
                     raise
         raise AssertionError("unreachable: attempts is at least 1")
-
-    def _checked(self, answer: Any, count: int) -> Any:
-        table = self._numpy.asarray(answer, dtype=self._numpy.float32)
-        wanted = (count, self._embedder.dimensions)
-        if table.shape != wanted or not self._numpy.isfinite(table).all():
-            raise EmbedderError(
-                f"{self._embedder.id} answered a table of {table.shape}; it must be {wanted} of "
-                "finite numbers, one row a text"
-            )
-        return unit_rows(self._numpy, table)

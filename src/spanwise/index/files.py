@@ -176,6 +176,16 @@ class FolderRun:
             return []
         return [each.uri for each in stored if self._is_gone(each)]
 
+    def kept(self, stored: Iterable[StoredDocument]) -> int:
+        """How many documents below this folder other options chose, which this run leaves."""
+        return sum(
+            each.source.get("root") is not None
+            and each.uri not in self.paths
+            and self.root in (self.base / each.uri).parents
+            and not self._is_gone(each)
+            for each in stored
+        )
+
     def _is_gone(self, stored: StoredDocument) -> bool:
         root = stored.source.get("root")
         if root is None or stored.uri in self.paths:

@@ -13,6 +13,9 @@ from spanwise.stemming import stem
 
 __all__ = ["Candidate", "Hit", "Hits", "Standing"]
 
+# So many code points around the chunk are looked through for words and snippets.
+_NEAR = 20_000
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
@@ -60,21 +63,28 @@ class Hit:
     @property
     def words(self) -> tuple[str, ...]:
         """The words of the passage that the query matches, as they are written there."""
-        found = find_matches(
-            self.text, self.query, fold_accents=True, stem=stem if self.stems else str
-        )
-        return tuple(dict.fromkeys(self.text[match.start : match.end] for match in found))
+        text, _ = self._near
+        found = find_matches(text, self.query, fold_accents=True, stem=stem if self.stems else str)
+        return tuple(dict.fromkeys(text[match.start : match.end] for match in found))
 
     def snippet(self, width: int = 200) -> Highlight:
         """The part of the passage that answers best, with the matched words marked."""
+        text, origin = self._near
         return highlight(
-            self.text,
+            text,
             self.query,
             width=width,
-            origin=self.start,
+            origin=origin,
             fold_accents=True,
             stem=stem if self.stems else str,
         )
+
+    @property
+    def _near(self) -> tuple[str, int]:
+        """The text around the chunk, and where it starts: a whole book is not looked through."""
+        start = max(self.start, self.chunk.start - _NEAR)
+        end = min(self.end, self.chunk.end + _NEAR)
+        return self.text[start - self.start : end - self.start], start
 
     def to_dict(self) -> dict[str, Any]:
         """The hit in plain lists and dicts, with its snippet as text and as safe HTML."""

@@ -18,36 +18,30 @@ from spanwise.embedders.base import Embedder
 from spanwise.errors import LoadError, OptionError, StoreError, shown
 from spanwise.extras import require_extra
 from spanwise.index.bundle import read_bundle, write_bundle
-from spanwise.index.embedding import Embedding
+from spanwise.index.embedding import Embedding, unit_vectors
 from spanwise.index.files import FileState, FolderRun, Selection
 from spanwise.index.fusion import fused, mixed
 from spanwise.index.hits import Hits
 from spanwise.index.ingest import Run
 from spanwise.index.making import Making
-from spanwise.index.matrix import unit_rows
 from spanwise.index.queries import read_query
 from spanwise.index.reports import IndexReport, VerifyReport, Watch
 from spanwise.index.rows import Scope, StoredDocument, chunk_of, merged, plain, scope_of
-from spanwise.index.search import Rerank, Wishes, choose_hits
+from spanwise.index.search import choose_hits
 from spanwise.index.sqlite_file import MEMORY
 from spanwise.index.sqlite_store import SqliteStore
 from spanwise.index.store import Store
 from spanwise.index.verify import verify
+from spanwise.index.wishes import MIX, Rerank, wishes_of
 from spanwise.splitters.base import Splitter, require
 
 __all__ = ["Index"]
 
-_MODES = ("auto", "words", "meaning", "both")
+# Where repeats take all places, so many times more passages are looked at, up to so many.
+_DEEPER, _DEEPEST = 8, 10_000
 
-# Passages taken from each list before they are fused; more are taken for a larger limit.
-_DEPTH, _DEPTH_A_HIT = 100, 4
-
-# The weight of both neighbours' scores, and among how many passages found by words they are
-# looked for; benchmarks/quality.py.
-_MIX, _MIX_DEPTH = 0.3, 1000
-
-# The weights of words and of meaning in each fusion; benchmarks/quality.py.
-_WEIGHTS = {"scores": (1.0, 0.3), "ranks": (1.0, 1.0)}
+# Among how many passages found by words their neighbours are looked for; benchmarks/quality.py.
+_MIX_DEPTH = 1000
 
 
 class Index:
@@ -127,6 +121,8 @@ class Index:
         Raises `StoreError`, `OptionError`, and what the embedder raises when it is made.
         """
         name = os.fspath(path)
+        if not name:
+            raise OptionError("path='' names no file; give the path of the index, or leave it out")
         store = SqliteStore(name, read_only=read_only, create=create)
         try:
             base = Path.cwd() if name == MEMORY else Path(os.path.abspath(name)).parent  # noqa: PTH100
@@ -203,13 +199,13 @@ class Index:
         A document that fails keeps what was known of it and is listed in the report.
         """
         selection = Selection(
-            include=_patterns(include),
-            exclude=_patterns(exclude),
+            include=_patterns("include", include),
+            exclude=_patterns("exclude", exclude),
             ignore_files=ignore_files,
             recursive=recursive,
             follow_links=follow_links,
             encoding=encoding,
-            metadata=plain(metadata or {}),
+            metadata=_metadata("metadata", metadata),
         )
         files = FolderRun(folder, selection, self._base)
         with self._run(namespace, dry_run, watch) as run:
@@ -221,6 +217,12 @@ class Index:
             stored = self._store.documents(Scope(namespace))
             if remove_missing:
                 run.remove(files.gone(stored))
+            kept = files.kept(stored) if files.paths else 0
+            if kept:
+                run.notes.append(
+                    f"{kept:,} documents below {folder} are kept as they are: a run with other "
+                    "options chose them; remove takes them out"
+                )
             if not files.paths:
                 run.notes.append(
                     f"{folder}: it holds no document of a kind that is read, so nothing was taken "
@@ -243,6 +245,9 @@ class Index:
         Raises `OptionError` for a document without a uri.
         """
         given = [documents] if isinstance(documents, Document) else documents
+        if not isinstance(given, Iterable):
+            raise OptionError(f"documents={shown(documents)} is no document; give one, or several")
+        laid = _metadata("metadata", metadata)
         with self._run(namespace, dry_run, watch) as run:
             for document in given:
                 if not isinstance(document, Document) or not document.uri:
@@ -251,7 +256,7 @@ class Index:
                         "it a name with Document(text=..., uri=...)"
                     )
                 run.total += 1
-                run.add(document.uri, partial(_same, document), {}, metadata)
+                run.add(document.uri, partial(_same, document), {}, laid)
             return run.report()
 
     def rebuild(self, *, watch: Watch | None = None) -> IndexReport:
@@ -270,6 +275,7 @@ class Index:
 
     @contextmanager
     def _run(self, namespace: str, dry_run: bool, watch: Watch | None) -> Iterator[Run]:
+        scope_of(namespace, None)  # refuses what is no name
         recipe = self._making.recipe(dry_run)
         embedding = None
         if recipe.space and not dry_run:
@@ -283,7 +289,9 @@ class Index:
         run = Run(self._store, namespace, recipe, embedding, watch=watch, dry_run=dry_run)
         try:
             yield run
-        except KeyboardInterrupt:
+        except StoreError:
+            raise
+        except (KeyboardInterrupt, Exception):
             run.flush()
             raise
         finally:
@@ -355,13 +363,14 @@ class Index:
 
         They stay when the document changes. `StoreError` where there is no such document.
         """
+        given = _metadata("changes", changes)
         with self._store.writing():
             known = self._store.document(namespace, uri)
             if known is None:
                 raise StoreError(
                     f"{self._store.name}: it has no document {uri!r}; index.documents() lists them"
                 )
-            laid = {**known.changes, **plain(changes)}
+            laid = {**known.changes, **given}
             kept = {k: value for k, value in laid.items() if value is not None or k in known.meta}
             self._store.change_metadata(namespace, uri, kept)
         return merged(known.meta, kept)
@@ -397,7 +406,7 @@ class Index:
         namespace: str = "",
         fusion: str = "scores",
         weights: tuple[float, float] | None = None,
-        mix: float = _MIX,
+        mix: float = MIX,
         min_score: float | None = None,
         rerank: Rerank | None = None,
         rerank_depth: int = 50,
@@ -426,91 +435,20 @@ class Index:
         - ``rerank``: a function from the query and a list of passages to a score each; asked about
           the ``rerank_depth`` best. The others are left out.
         - ``budget``: the most that all texts together may measure, in characters or a `Cap`.
-        - ``expand``: passages to add on each side, or ``"section"`` or ``"document"``.
+        - ``expand``: passages to add on each side, or ``"section"`` or ``"document"``. What stands
+          above the first heading is a section of its own.
         - ``fold``: join hits that overlap, and leave out those with the same words as a better one.
         - ``explain``: also tell of every passage that was looked at.
         """
         self._making.refresh()
-        wishes = self._wishes(
+        wishes = wishes_of(
             query,
-            limit,
-            mode,
-            fusion,
-            min_score,
-            rerank,
-            rerank_depth,
-            budget,
-            expand,
-            fold,
-            explain,
-        )
-        scope = scope_of(namespace, where)
-        depth = max(_DEPTH, _DEPTH_A_HIT * limit, rerank_depth if rerank else 0)
-        vector = None
-        if wishes.mode != "words" and query.strip():
-            numpy = require_extra("numpy", "index", "search by meaning")
-            embedder = self._making.embedder()
-            vector = unit_rows(numpy, embedder.embed([query]))[0]
-            self._making.refuse_other_vectors(embedder)
-        with self._store.reading():
-            words = meaning = []
-            if wishes.mode != "meaning":
-                reach = max(depth, _MIX_DEPTH) if mix else depth
-                words = mixed(self._store.find_words(read_query(query), scope, reach), mix, depth)
-            if vector is not None:
-                meaning = self._store.find_near(self._making.space, vector, scope, depth, mix)
-            if weights is None:
-                weights = _WEIGHTS[fusion]
-            ranked = fused(words, meaning, wishes.mode, fusion, weights)
-            return choose_hits(self._store, ranked, wishes)
-
-    def _wishes(
-        self,
-        query: str,
-        limit: int,
-        mode: str,
-        fusion: str,
-        min_score: float | None,
-        rerank: Rerank | None,
-        rerank_depth: int,
-        budget: Cap | int | None,
-        expand: int | str,
-        fold: bool,
-        explain: bool,
-    ) -> Wishes:
-        """The options of a search, checked."""
-        if not isinstance(query, str):
-            raise OptionError(f"query={shown(query)} is no string; give the words to look for")
-        require("limit", limit, 1)
-        require("rerank_depth", rerank_depth, 1)
-        if mode not in _MODES:
-            raise OptionError(f"mode={shown(mode)} is unknown; give one of {', '.join(_MODES)}")
-        if fusion not in _WEIGHTS:
-            raise OptionError(
-                f"fusion={shown(fusion)} is unknown; give one of {', '.join(_WEIGHTS)}"
-            )
-        if isinstance(expand, str):
-            if expand not in ("section", "document"):
-                raise OptionError(
-                    f"expand={shown(expand)} is unknown; give a number of passages, 'section' or "
-                    "'document'"
-                )
-        else:
-            require("expand", expand, 0)
-        if budget is not None and not isinstance(budget, Cap):
-            require("budget", budget, 1)
-            budget = Cap(budget)
-        if mode == "auto":
-            mode = "both" if self._making.space else "words"
-        elif mode != "words" and not self._making.space:
-            raise OptionError(
-                f"mode={mode!r} needs vectors, and this index was made without an embedder; search "
-                "by words, or index anew with one"
-            )
-        return Wishes(
-            query=query,
-            mode=mode,
+            has_vectors=bool(self._making.space),
             limit=limit,
+            mode=mode,
+            fusion=fusion,
+            weights=weights,
+            mix=mix,
             min_score=min_score,
             rerank=rerank,
             rerank_depth=rerank_depth,
@@ -519,6 +457,29 @@ class Index:
             fold=fold,
             explain=explain,
         )
+        scope, depth = scope_of(namespace, where), wishes.depth
+        vector = None
+        if wishes.mode != "words" and query.strip():
+            numpy = require_extra("numpy", "index", "search by meaning")
+            embedder = self._making.embedder()
+            vector = unit_vectors(numpy, embedder, embedder.embed([query]), 1)[0]
+            self._making.refuse_other_vectors(embedder)
+        asked = read_query(query)
+        with self._store.reading():
+            while True:
+                words = meaning = []
+                if wishes.mode != "meaning":
+                    reach = max(depth, _MIX_DEPTH) if mix else depth
+                    words = mixed(self._store.find_words(asked, scope, reach), mix, depth)
+                if vector is not None:
+                    meaning = self._store.find_near(self._making.space, vector, scope, depth, mix)
+                ranked = fused(words, meaning, wishes.mode, wishes.fusion, wishes.weights)
+                hits = choose_hits(self._store, ranked, wishes)
+                # Repeats of one passage may have taken all places: look further down.
+                is_all = max(len(words), len(meaning)) < depth
+                if is_all or not wishes.is_starved(hits) or depth >= _DEEPEST:
+                    return hits
+                depth *= _DEEPER
 
     # --- the whole --------------------------------------------------------------------------
 
@@ -555,8 +516,27 @@ class Index:
         self._store.vacuum()
 
 
-def _patterns(given: Iterable[str]) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(given)
+def _patterns(name: str, given: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(given, str):
+        return (given,)
+    found = tuple(given) if isinstance(given, Iterable) else (given,)
+    if not all(isinstance(each, str) for each in found):
+        raise OptionError(f"{name}={shown(given)} is no pattern; give strings such as '*.md'")
+    return found
+
+
+def _metadata(name: str, given: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Metadata of a caller as JSON keeps it; `OptionError` for what it cannot."""
+    try:
+        if given is None or isinstance(given, Mapping):
+            return plain(given or {})
+        reason = "it is no mapping"
+    except (TypeError, ValueError, RecursionError) as fault:
+        reason = str(fault)
+    raise OptionError(
+        f"{name}={shown(given)} is no metadata ({reason}); give a mapping of names to values, such "
+        "as {'team': 'support'}"
+    )
 
 
 def _same(document: Document) -> Document:

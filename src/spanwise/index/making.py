@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from spanwise.cutting.caps import Cap
 from spanwise.embedders.base import Embedder, ceiling_of
 from spanwise.embedders.registry import find_embedder
-from spanwise.errors import StoreError
+from spanwise.errors import OptionError, StoreError, shown
 from spanwise.index.embedding import fingerprint_of
 from spanwise.index.recipes import read_splitter, write_splitter
 from spanwise.index.rows import recipe_of
@@ -65,6 +66,12 @@ class Making:
         stems: bool | None,
         rebuild: bool,
     ) -> None:
+        made = not isinstance(splitter, type) and hasattr(splitter, "split")
+        if splitter is not None and not (made and hasattr(splitter, "fingerprint")):
+            raise OptionError(
+                f"splitter={shown(splitter)} is no splitter; pass one that is made, such as "
+                "by_heading(), or leave it out"
+            )
         self._store = store
         self._splitter = splitter
         self._stems = stems
@@ -118,10 +125,22 @@ class Making:
         names = ("splitter_made", "ceiling", "embedder_name")
         return {name: self._settings.get(name, "") for name in names}
 
-    def adopt(self, remade: Mapping[str, str]) -> None:
-        """Make a new index as another was made, but for what was asked for."""
-        if self._settings.get("splitter"):
-            return
+    @contextmanager
+    def adopted(self, remade: Mapping[str, str]) -> Iterator[None]:
+        """Make a new index as another was made, but for what was asked for.
+
+        Where the block fails, what was asked for is as it was before.
+        """
+        given = self._given
+        try:
+            if not self._settings.get("splitter"):
+                self._adopt(remade)
+            yield
+        except BaseException:
+            self._given, self._is_checked = given, False
+            raise
+
+    def _adopt(self, remade: Mapping[str, str]) -> None:
         splitter, embedder, name, ceiling = self._given
         if splitter is None:
             splitter = read_splitter(remade.get("splitter_made", ""))
@@ -129,6 +148,12 @@ class Making:
             ceiling = int(remade["ceiling"])
         if embedder is None and not self._no_embedder and remade.get("embedder_name"):
             name = remade["embedder_name"]
+            if name.startswith(("http:", "https:")):
+                # Texts and queries would go where whoever wrote it wants them.
+                raise StoreError(
+                    f"{self._store.name}: what it is to be made as names the embedder {name}, a "
+                    "server; pass it as embedder=... where you trust it"
+                )
             embedder = find_embedder(name)
         self._given = (splitter, embedder, name, ceiling)
         self._is_checked = False

@@ -12,6 +12,7 @@ from hashlib import blake2b
 from typing import Any
 
 from spanwise.errors import StoreError
+from spanwise.index.texts import bytes_of, text_of
 
 __all__ = [
     "check_readable",
@@ -124,7 +125,7 @@ def label_digest(key: str, value: str) -> bytes:
 
 
 def _digest(first: str, second: str) -> bytes:
-    head, rest = (each.encode("utf-8", "surrogatepass") for each in (first, second))
+    head, rest = (bytes_of(each) for each in (first, second))
     return blake2b(b"%d:%b%b" % (len(head), head, rest), digest_size=16).digest()
 
 
@@ -232,10 +233,7 @@ def _marks_of(connection: Any, schema: str) -> tuple[int, int]:
 def read_settings(connection: Any) -> dict[str, str]:
     """All settings."""
     rows = connection.execute("SELECT name, value FROM settings", binary=True).fetchall()
-    return {
-        name.decode("utf-8", "surrogatepass"): value.decode("utf-8", "surrogatepass")
-        for name, value in rows
-    }
+    return {text_of(name): text_of(value) for name, value in rows}
 
 
 def write_settings(connection: Any, settings: Mapping[str, str]) -> None:
@@ -244,5 +242,5 @@ def write_settings(connection: Any, settings: Mapping[str, str]) -> None:
         connection.execute(
             "INSERT INTO settings (name, value) VALUES (%s, %s) "
             "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-            (name.encode("utf-8", "surrogatepass"), value.encode("utf-8", "surrogatepass")),
+            (bytes_of(name), bytes_of(value)),
         )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from spanwise.errors import OptionError, StoreError, shown
@@ -17,6 +16,7 @@ from spanwise.index.postgres_schema import (
     set_path,
 )
 from spanwise.index.postgres_words import has_words_of_now, write_words_of_now
+from spanwise.index.turns import Turns
 
 __all__ = ["PostgresSession"]
 
@@ -43,8 +43,7 @@ class PostgresSession:
         self._psycopg = require_extra("psycopg", "pgvector", "a PostgreSQL store")
         self._schema = schema
         self._read_only = read_only
-        self._lock = threading.RLock()
-        self._depth = 0
+        self._turns = Turns(self._faults)
         self._closed = False
         self.name = f"schema {schema!r}"
         with self._faults():
@@ -52,23 +51,21 @@ class PostgresSession:
 
     def close(self) -> None:
         """Close the connection; closing twice does nothing."""
-        with self._lock:
+        with self._turns.lock:
             self._closed = True
             self.connection.close()
 
-    @contextmanager
-    def reading(self) -> Iterator[None]:
+    def reading(self) -> AbstractContextManager[None]:
         """Within it, all that is read is of one moment."""
-        with self._transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"):
-            yield
+        return self._transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", writes=False)
 
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Within it, all that is written is written, or nothing; one writer at a time."""
         if self._read_only:
             raise StoreError(f"{self.name}: it is open for reading only; open it without read_only")
-        with self._transaction("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"):
-            if self._depth == 1:
+        with self._transaction("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", writes=True):
+            if self._turns.depth == 1:
                 self.connection.execute(
                     "SELECT pg_advisory_xact_lock(%s, hashtext(%s))", (WRITERS, self._schema)
                 )
@@ -76,32 +73,25 @@ class PostgresSession:
 
     def all(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
         """All rows that a statement answers."""
-        with self._lock, self._faults():
+        with self._turns.lock, self._faults():
             rows: list[Any] = self.connection.execute(statement, values, binary=True).fetchall()
             return rows
 
     def run(self, statement: str, values: Sequence[Any] = ()) -> int:
         """How many rows a statement changed."""
-        with self._lock, self._faults():
+        with self._turns.lock, self._faults():
             count: int = self.connection.execute(statement, values).rowcount
             return count
 
-    @contextmanager
-    def _transaction(self, begin: str) -> Iterator[None]:
-        with self._lock, self._faults():
-            if self._depth == 0:
-                self.connection.execute(begin)
-            self._depth += 1
-            try:
-                yield
-                if self._depth == 1:
-                    self.connection.execute("COMMIT")
-            except BaseException:
-                if self._depth == 1 and not self.connection.closed:
-                    self.connection.execute("ROLLBACK")
-                raise
-            finally:
-                self._depth -= 1
+    def _transaction(self, begin: str, *, writes: bool) -> AbstractContextManager[None]:
+        run = self.connection.execute
+        return self._turns.transaction(
+            lambda: run(begin), lambda: run("COMMIT"), self._roll_back, writes=writes
+        )
+
+    def _roll_back(self) -> None:
+        if not self.connection.closed:
+            self.connection.execute("ROLLBACK")
 
     @contextmanager
     def _faults(self) -> Iterator[None]:

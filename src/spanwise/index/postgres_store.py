@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections import OrderedDict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
 from spanwise.errors import StoreError
-from spanwise.index.layout import document_of, pack_layout
 from spanwise.index.postgres_damage import damage
 from spanwise.index.postgres_schema import (
     label_digest,
@@ -21,6 +19,7 @@ from spanwise.index.postgres_session import PostgresSession
 from spanwise.index.postgres_vectors import VectorTable
 from spanwise.index.postgres_words import WordIndex
 from spanwise.index.queries import WordQuery
+from spanwise.index.records import values_of
 from spanwise.index.rows import (
     ChunkRow,
     DocumentRow,
@@ -28,17 +27,13 @@ from spanwise.index.rows import (
     Passage,
     Scope,
     StoredDocument,
-    checksum_of,
-    chunk_of,
     labels_of,
     merged,
-    plain,
 )
+from spanwise.index.tables import COLUMNS, Tables, Which, changed
+from spanwise.index.texts import bytes_of, text_of
 
 __all__ = ["PostgresStore"]
-
-# So many code points of texts are kept decoded.
-_KEPT_TEXT = 1 << 23
 
 
 class PostgresStore:
@@ -60,7 +55,7 @@ class PostgresStore:
         self._session = PostgresSession(conninfo, schema, read_only=read_only)
         self._words = WordIndex(self._session.connection)
         self._vectors = VectorTable(self._session)
-        self._texts: OrderedDict[tuple[int, str], str] = OrderedDict()
+        self._tables = Tables(self._session.all, "%s")
 
     def reading(self) -> AbstractContextManager[None]:
         """Within it, all that is read is of one moment."""
@@ -104,48 +99,27 @@ class PostgresStore:
     def namespaces(self) -> list[str]:
         """The namespaces that hold a document, in order."""
         rows = self._session.all("SELECT DISTINCT namespace FROM documents ORDER BY namespace")
-        return [_text(namespace) for (namespace,) in rows]
+        return [text_of(namespace) for (namespace,) in rows]
 
     def documents(self, scope: Scope) -> list[StoredDocument]:
         """The documents of a scope, in order of their uris."""
         which, values = _allowed(scope)
-        rows = self._session.all(
-            f"SELECT {_STORED} FROM documents AS d WHERE id IN ({which}) ORDER BY uri", values
-        )
-        return [_stored(row) for row in rows]
+        return self._tables.stored((f"id IN ({which})", values))
 
     def document(self, namespace: str, uri: str) -> StoredDocument | None:
         """What is known of one document, or None."""
-        rows = self._session.all(
-            f"SELECT {_STORED} FROM documents AS d WHERE name = %s", (name_digest(namespace, uri),)
-        )
-        return _stored(rows[0]) if rows else None
+        rows = self._tables.stored(_named(namespace, uri))
+        return rows[0] if rows else None
 
     def whole(self, namespace: str, uri: str) -> tuple[DocumentRow, list[ChunkRow]]:
         """A document with its text and its passages; `StoreError` where there is none."""
         with self.reading():
-            rows = self._session.all(
-                "SELECT id, media_type, recipe, meta, changes, source, layout, text "
-                "FROM documents WHERE name = %s",
-                (name_digest(namespace, uri),),
+            found = self._tables.whole(_named(namespace, uri))
+        if found is None:
+            raise StoreError(
+                f"{self.name}: it has no document {uri!r}; index.documents() lists them"
             )
-            if not rows:
-                raise StoreError(
-                    f"{self.name}: it has no document {uri!r}; index.documents() lists them"
-                )
-            key, media_type, recipe, meta, changes, source, layout, text = rows[0]
-            chunks = self._session.all(
-                f"SELECT {_COLUMNS} FROM chunks WHERE document = %s ORDER BY position", (key,)
-            )
-        document = document_of(_text(text), uri, _text(media_type), json.loads(meta), layout)
-        row = DocumentRow(
-            namespace=namespace,
-            document=document,
-            recipe=_text(recipe),
-            source=json.loads(source),
-            changes=json.loads(changes),
-        )
-        return row, [ChunkRow(*each) for each in chunks]
+        return found
 
     def put(self, row: DocumentRow, chunks: Sequence[ChunkRow], space: str) -> set[bytes]:
         """Put a document in the place of the one of its name: see `Store.put`."""
@@ -179,36 +153,26 @@ class PostgresStore:
 
     def _put_chunks(self, document: int, text: str, chunks: Sequence[ChunkRow]) -> None:
         """Have these passages of a document; those that stay keep their row and their words."""
-        run = self._session.run
-        old = {}
-        for key, position, *columns in self._session.all(
-            f"SELECT id, position, {_COLUMNS} FROM chunks WHERE document = %s", (document,)
-        ):
-            row = ChunkRow(*columns)
-            old[row.name, row.digest] = (key, position, row)
-        fresh, moved = [], []
-        for position, row in enumerate(chunks):
-            kept = old.pop((row.name, row.digest), None)
-            if kept is None:
-                fresh.append((position, row))
-            elif kept[1:] != (position, row):
-                moved.append((position, *row, kept[0]))
-        gone = [key for key, *_ in old.values()]
+        rows = self._session.all(
+            f"SELECT id, position, {COLUMNS} FROM chunks WHERE document = %s", (document,)
+        )
+        gone, moved, fresh = changed(rows, chunks)
         if gone:
-            self._words.drop(gone)
-            run("DELETE FROM chunks WHERE id = ANY(%s::bigint[])", (gone,))
-        keys = self._session.all(
+            keys = [key for key, _ in gone]
+            self._words.drop(keys)
+            self._session.run("DELETE FROM chunks WHERE id = ANY(%s::bigint[])", (keys,))
+        made = self._session.all(
             "SELECT nextval(pg_get_serial_sequence('chunks', 'id')) FROM generate_series(1, %s)",
             (len(fresh),),
         )
-        keyed = [(key, row) for (key,), (_, row) in zip(keys, fresh, strict=True)]
+        keyed = [(key, row) for (key,), (_, row) in zip(made, fresh, strict=True)]
         counts = self._words.add(text, keyed) if keyed else []
         with self._session.connection.cursor() as cursor:
             cursor.executemany(
-                f"UPDATE chunks SET (position, {_COLUMNS}) = (%s, {_MARKS}) WHERE id = %s", moved
+                f"UPDATE chunks SET (position, {COLUMNS}) = (%s, {_MARKS}) WHERE id = %s", moved
             )
             cursor.executemany(
-                f"INSERT INTO chunks (id, document, position, words, {_COLUMNS}) "
+                f"INSERT INTO chunks (id, document, position, words, {COLUMNS}) "
                 f"VALUES (%s, %s, %s, %s, {_MARKS})",
                 [
                     (key, document, position, count, *row)
@@ -299,62 +263,17 @@ class PostgresStore:
         """Passages by their keys, in that order; those that are gone are left out."""
         wanted = list(keys)
         with self.reading():
-            found = {
-                passage.key: passage
-                for passage in self._passages("c.id = ANY(%s::bigint[])", (wanted,))
-            }
-        return [found[key] for key in wanted if key in found]
+            return self._tables.picked(wanted, [("c.id = ANY(%s::bigint[])", (wanted,))])
 
     def passages_of(self, document: int, first: int, last: int) -> list[Passage]:
         """The passages of a document from number ``first`` to ``last``, both included."""
         with self.reading():
-            return list(
-                self._passages(
-                    "c.document = %s AND c.position BETWEEN %s AND %s ORDER BY c.position",
-                    (document, first, last),
-                )
-            )
-
-    def _passages(self, which: str, values: Sequence[Any]) -> Iterator[Passage]:
-        columns = ", ".join(f"c.{name}" for name in _COLUMNS.split(", "))
-        metadata: dict[int, dict[str, Any]] = {}
-        for row in self._session.all(
-            "SELECT c.id, c.document, c.position, d.namespace, d.uri, d.content_hash, d.meta, "
-            f"d.changes, {columns} FROM chunks AS c JOIN documents AS d ON d.id = c.document "
-            f"WHERE {which}",
-            values,
-        ):
-            key, document, position, namespace, uri, content, meta, changes, *own = row
-            place = ChunkRow(*own)
-            text = self._text(document, content)[place.start : place.end]
-            if document not in metadata:
-                metadata[document] = merged(json.loads(meta), json.loads(changes))
-            yield Passage(
-                key,
-                document,
-                _text(namespace),
-                place.digest,
-                chunk_of(place, text, _text(uri), position, metadata[document]),
-            )
+            return self._tables.between(document, first, last)
 
     def text(self, document: int, start: int, end: int) -> str:
         """A part of the text of a document."""
         with self.reading():
-            rows = self._session.all(
-                "SELECT content_hash FROM documents WHERE id = %s", (document,)
-            )
-            return self._text(document, rows[0][0])[start:end] if rows else ""
-
-    def _text(self, document: int, content_hash: str) -> str:
-        """The text of a document; those asked for last are kept."""
-        name = (document, content_hash)
-        if name not in self._texts:
-            ((data,),) = self._session.all("SELECT text FROM documents WHERE id = %s", (document,))
-            self._texts[name] = _text(data)
-            while len(self._texts) > 1 and sum(map(len, self._texts.values())) > _KEPT_TEXT:
-                self._texts.popitem(last=False)
-        self._texts.move_to_end(name)
-        return self._texts[name]
+            return self._tables.text(document, start, end)
 
     # --- the whole --------------------------------------------------------------------------
 
@@ -362,7 +281,7 @@ class PostgresStore:
         """What does not fit together inside, as the document's name and what it is."""
         with self.reading():
             number = self._vectors.space(space)
-            yield from damage(self._session.connection, number, space, self.stems)
+            yield from damage(self._session.connection, number, space, self.settings())
 
     def vacuum(self) -> None:
         """Give back the room of what was removed, for what is written next."""
@@ -373,71 +292,36 @@ class PostgresStore:
     def close(self) -> None:
         """Close the connection; closing twice does nothing."""
         self._session.close()
-        self._texts.clear()
+        self._tables.forget()
 
 
 _TABLES = "documents, labels, chunks, postings, vocabulary, vectors"
 
-# The columns of a passage, in the order of `ChunkRow`, and of what is told of a document.
-_COLUMNS = 'name, start, body, "end", boundary, digest, about'
 _MARKS = ", ".join(["%s"] * len(ChunkRow._fields))
-_STORED = (
-    "namespace, uri, media_type, characters, (SELECT count(*) FROM chunks WHERE document = d.id), "
-    "content_hash, meta, changes, recipe, source"
-)
 
 
 def _document_values(row: DocumentRow, chunks: Sequence[ChunkRow]) -> dict[str, Any]:
-    document = row.document
-    meta, layout = json.dumps(plain(document.meta)), pack_layout(document)
-    return {
+    values = values_of(row, chunks)
+    encoded = ("namespace", "uri", "media_type", "recipe")
+    return values | {
         "name": name_digest(row.namespace, row.uri),
-        "namespace": _bytes(row.namespace),
-        "uri": _bytes(row.uri),
-        "media_type": _bytes(document.media_type),
-        "recipe": _bytes(row.recipe),
-        "characters": len(document.text),
-        "content_hash": document.content_hash,
-        "meta": meta,
-        "changes": json.dumps(dict(row.changes)),
-        "source": json.dumps(dict(row.source)),
-        "layout": layout,
-        "checksum": checksum_of(document.media_type, row.recipe, meta, layout, chunks),
-        "text": _bytes(document.text),
+        **{name: bytes_of(values[name]) for name in encoded},
+        "text": bytes_of(row.document.text),
     }
 
 
-def _stored(row: Sequence[Any]) -> StoredDocument:
-    namespace, uri, media_type, characters, chunks, content, meta, changes, recipe, source = row
-    return StoredDocument(
-        namespace=_text(namespace),
-        uri=_text(uri),
-        media_type=_text(media_type),
-        characters=characters,
-        chunks=chunks,
-        content_hash=content,
-        meta=json.loads(meta),
-        changes=json.loads(changes),
-        recipe=_text(recipe),
-        source=json.loads(source),
-    )
+def _named(namespace: str, uri: str) -> Which:
+    """The document of a name, as a condition and its values."""
+    return "name = %s", (name_digest(namespace, uri),)
 
 
 def _allowed(scope: Scope) -> tuple[str, list[Any]]:
     """The documents of a scope, as a query for their keys and its values."""
     statement = "SELECT id FROM documents WHERE namespace = %s"
-    values: list[Any] = [_bytes(scope.namespace)]
+    values: list[Any] = [bytes_of(scope.namespace)]
     for key, wanted in scope.where:
         statement += (
             " AND id IN (SELECT labels.document FROM labels WHERE label = ANY(%s::bytea[]))"
         )
         values.append([label_digest(key, value) for value in wanted])
     return statement, values
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
-
-
-def _text(data: bytes) -> str:
-    return data.decode("utf-8", "surrogatepass")

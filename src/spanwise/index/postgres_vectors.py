@@ -13,6 +13,7 @@ from spanwise.errors import StoreError
 from spanwise.extras import require_extra
 from spanwise.index.postgres_session import PostgresSession
 from spanwise.index.rows import Found
+from spanwise.index.texts import bytes_of
 
 __all__ = ["VectorTable"]
 
@@ -47,7 +48,7 @@ class VectorTable:
     def _space(self, fingerprint: str) -> tuple[int, int]:
         """The number of a space, and the size of the vectors that HNSW has; 0 for none."""
         rows = self._session.all(
-            "SELECT id, indexed FROM spaces WHERE fingerprint = %s", (_bytes(fingerprint),)
+            "SELECT id, indexed FROM spaces WHERE fingerprint = %s", (bytes_of(fingerprint),)
         )
         return rows[0] if rows else (0, 0)
 
@@ -67,7 +68,7 @@ class VectorTable:
         with self._session.writing():
             self._session.run(
                 "INSERT INTO spaces (fingerprint) VALUES (%s) ON CONFLICT DO NOTHING",
-                (_bytes(space),),
+                (bytes_of(space),),
             )
             number = self.space(space)
             with self._session.connection.cursor() as cursor:
@@ -184,7 +185,3 @@ class VectorTable:
 def _written(vector: Any) -> str:
     """A vector as pgvector reads it; every number of half precision has an exact form."""
     return f"[{','.join(map(repr, vector.astype('float16').tolist()))}]"
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")

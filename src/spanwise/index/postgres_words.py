@@ -16,6 +16,8 @@ from typing import Any
 from spanwise.index.postgres_schema import read_settings, write_settings
 from spanwise.index.queries import WORDS_VERSION, WordQuery, indexed_text
 from spanwise.index.rows import ChunkRow, Found
+from spanwise.index.tables import COLUMNS
+from spanwise.index.texts import bytes_of, text_of
 from spanwise.stemming import stem
 
 __all__ = [
@@ -43,8 +45,6 @@ _CONTEXT = -(1 << 30)
 _HEX = "\\\\x"
 
 _WORDS = re.compile(rb"[0-9a-z\x80-\xff]+")
-
-_COLUMNS = 'id, name, start, body, "end", boundary, digest, about'
 
 _ASKED = """
 WITH asked AS (
@@ -123,10 +123,10 @@ class WordIndex:
                 "SELECT text FROM documents WHERE id = %s", (key,), binary=True
             ).fetchone()
             rows = run(
-                f"SELECT {_COLUMNS} FROM chunks WHERE document = %s", (key,), binary=True
+                f"SELECT id, {COLUMNS} FROM chunks WHERE document = %s", (key,), binary=True
             ).fetchall()
             counts = self.add(
-                text.decode("utf-8", "surrogatepass"),
+                text_of(text),
                 [(chunk, ChunkRow(*row)) for chunk, *row in rows],
             )
             with self._connection.cursor() as cursor:
@@ -218,7 +218,7 @@ class WordIndex:
         if len(named) > _MOST_PHRASES:
             named = self._rarest(named, stems)
         for begun in query.prefixes:
-            start = begun.encode("utf-8", "surrogatepass")[:_LONGEST]
+            start = bytes_of(begun)[:_LONGEST]
             rows = self._connection.execute(
                 "SELECT word FROM vocabulary WHERE word >= %s AND word < %s AND EXISTS "
                 "(SELECT 1 FROM postings WHERE postings.word = vocabulary.word) ORDER BY word",
@@ -268,7 +268,7 @@ def postings_of(context: Sequence[bytes], own: Sequence[bytes]) -> Iterator[Post
 
 def _split(text: str) -> list[bytes]:
     """The words of an indexed text in order; `lower` of bytes leaves all but ASCII alone."""
-    words = _WORDS.findall(text.encode("utf-8", "surrogatepass").lower())
+    words = _WORDS.findall(bytes_of(text).lower())
     return [word[:_LONGEST] for word in words]
 
 
@@ -287,7 +287,7 @@ def _term(word: bytes) -> bytes:
     """The stem of a word; one that was cut is too long to have one."""
     if len(word) >= _LONGEST:
         return word
-    return stem(word.decode("utf-8", "surrogatepass")).encode("utf-8", "surrogatepass")
+    return bytes_of(stem(text_of(word)))
 
 
 def has_words_of_now(connection: Any) -> bool:

@@ -18,6 +18,7 @@ from spanwise.errors import StoreError
 from spanwise.extras import require_extra
 from spanwise.index.qdrant_points import label_of, written
 from spanwise.index.rows import Scope
+from spanwise.index.texts import bytes_of
 
 __all__ = ["MEMORY", "QdrantCalls", "Snapshot", "scope_conditions"]
 
@@ -270,7 +271,7 @@ class QdrantCalls:
 
     def space(self, fingerprint: str) -> str:
         """The collection of the vectors of an embedder."""
-        hashed = blake2b(fingerprint.encode("utf-8", "surrogatepass"), digest_size=16)
+        hashed = blake2b(bytes_of(fingerprint), digest_size=16)
         return f"{self.prefix}_vectors_{hashed.hexdigest()}"
 
     def spaces(self) -> list[str]:

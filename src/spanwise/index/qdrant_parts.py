@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from base64 import b64decode
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 from uuid import uuid4
 
-from spanwise.index.layout import document_of
 from spanwise.index.qdrant_calls import QdrantCalls
 from spanwise.index.qdrant_points import (
     DOCUMENT,
@@ -23,11 +22,13 @@ from spanwise.index.qdrant_points import (
     pieces_of,
     read,
 )
-from spanwise.index.qdrant_words import Total, Vocabulary, entry_of, sparse_of
+from spanwise.index.qdrant_totals import Totals
+from spanwise.index.qdrant_words import Vocabulary, entry_of, sparse_of
 from spanwise.index.queries import WORDS_VERSION
+from spanwise.index.records import row_of
 from spanwise.index.rows import ChunkRow, DocumentRow
 
-__all__ = ["Parts", "Totals"]
+__all__ = ["Parts"]
 
 # So many pieces of texts are kept.
 _KEPT = 256
@@ -35,56 +36,6 @@ _KEPT = 256
 # The sparse vectors are made anew when the average length is so many times another one; an index
 # of fewer passages is searched whole in one request anyhow.
 _DRIFT, _FEW = 1.5, 64
-
-
-class Totals:
-    """What is true of the whole index: its state, and how many passages and words it has."""
-
-    def __init__(self, calls: QdrantCalls) -> None:
-        self._calls = calls
-        self._counted: tuple[str, Total] | None = None
-
-    def state(self) -> dict[str, Any]:
-        """The payload of the one point that says it."""
-        found = self._calls.get(self._calls.documents, [STATE])
-        if STATE not in found:
-            raise self._calls.absent()
-        payload: dict[str, Any] = found[STATE].payload
-        return payload
-
-    def change(self, **said: Any) -> None:
-        """Set parts of the state, all at once."""
-        self._calls.set(self._calls.documents, [STATE], said)
-
-    def total(self, state: Mapping[str, Any]) -> Total:
-        """How many passages and words there are; counted anew when another process wrote."""
-        if self._counted is None or self._counted[0] != state["token"]:
-            calls = self._calls
-            is_document = [calls.equals("kind", DOCUMENT)]
-            counts = [
-                (point.payload["chunks"], point.payload["length"])
-                for point in calls.all(calls.documents, is_document, ["chunks", "length"])
-            ]
-            passages, length = (sum(each) for each in zip((0, 0), *counts, strict=True))
-            self._counted = (state["token"], Total(passages, length, 0.0))
-        return self._counted[1]._replace(low=state["low"])
-
-    def count(
-        self, state: Mapping[str, Any], was: Mapping[str, Any], now: Mapping[str, Any]
-    ) -> None:
-        """Count a document that changed since ``state`` was read, and have others count anew."""
-        total = None
-        if self._counted is not None and self._counted[0] == state["token"]:
-            total = self._counted[1]
-            total = total._replace(
-                passages=total.passages + now.get("chunks", 0) - was.get("chunks", 0),
-                length=total.length + now.get("length", 0) - was.get("length", 0),
-            )
-        token = uuid4().hex
-        self._counted = None
-        self.change(token=token, number=max(state["number"], now.get("number", 0)))
-        if total is not None:
-            self._counted = (token, total)
 
 
 class Parts:
@@ -108,14 +59,7 @@ class Parts:
         data = [part["data"] for part in parts if part is not None]
         text = "".join(read(piece) for piece in data[: said["pieces"]])
         layout = b64decode("".join(data[said["pieces"] :]))
-        uri, media_type = read(said["uri"]), read(said["media_type"])
-        row = DocumentRow(
-            namespace=read(said["namespace"]),
-            document=document_of(text, uri, media_type, entry.meta, layout),
-            recipe=read(said["recipe"]),
-            source=json.loads(said["source"]),
-            changes=entry.changes,
-        )
+        row = row_of({**said, "layout": layout}, text, read)
         return row, [chunk_row(payload) for payload in rows if payload is not None]
 
     def parts(self, entry: Entry) -> list[dict[str, Any] | None]:

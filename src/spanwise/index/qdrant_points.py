@@ -17,14 +17,12 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from spanwise.index.layout import pack_layout
+from spanwise.index.records import values_of
 from spanwise.index.rows import (
     ChunkRow,
     DocumentRow,
     Scope,
-    StoredDocument,
-    checksum_of,
     labels_of,
-    plain,
 )
 
 __all__ = [
@@ -47,7 +45,6 @@ __all__ = [
     "passage_payload",
     "pieces_of",
     "read",
-    "stored_of",
     "written",
 ]
 
@@ -198,20 +195,13 @@ def document_payload(
 
     ``serials`` is the first number that none of its passages had.
     """
-    document = row.document
-    meta, layout = json.dumps(plain(document.meta)), pack_layout(document)
-    checksum = checksum_of(document.media_type, row.recipe, meta, layout, chunks)
+    values = values_of(row, chunks)
+    del values["layout"]  # it is in pieces of its own
+    texts = ("namespace", "uri", "media_type", "recipe")
     return {
+        **values,
+        **{name: written(values[name]) for name in texts},
         "kind": DOCUMENT,
-        "namespace": written(row.namespace),
-        "uri": written(row.uri),
-        "media_type": written(document.media_type),
-        "recipe": written(row.recipe),
-        "characters": len(document.text),
-        "content_hash": document.content_hash,
-        "meta": meta,
-        "changes": json.dumps(dict(row.changes)),
-        "source": json.dumps(dict(row.source)),
         "labels": labels_in(row.metadata),
         "number": address.number,
         "generation": address.generation,
@@ -220,7 +210,7 @@ def document_payload(
         "pieces": parts[0],
         "layouts": parts[1],
         "serials": serials,
-        "checksum": checksum.hex(),
+        "checksum": values["checksum"].hex(),
     }
 
 
@@ -268,22 +258,6 @@ def chunk_row(payload: Mapping[str, Any]) -> ChunkRow:
         read(payload["boundary"]),
         bytes.fromhex(payload["digest"]),
         read(payload["about"]),
-    )
-
-
-def stored_of(payload: Mapping[str, Any]) -> StoredDocument:
-    """What is told of a document."""
-    return StoredDocument(
-        namespace=read(payload["namespace"]),
-        uri=read(payload["uri"]),
-        media_type=read(payload["media_type"]),
-        characters=payload["characters"],
-        chunks=payload["chunks"],
-        content_hash=payload["content_hash"],
-        meta=json.loads(payload["meta"]),
-        changes=json.loads(payload["changes"]),
-        recipe=read(payload["recipe"]),
-        source=json.loads(payload["source"]),
     )
 
 

@@ -3,39 +3,35 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 from spanwise.errors import StoreError
 from spanwise.extras import require_extra
-from spanwise.index.qdrant_calls import MEMORY, QdrantCalls, Snapshot, scope_conditions
+from spanwise.index.qdrant_calls import MEMORY, QdrantCalls
 from spanwise.index.qdrant_changes import Changes
 from spanwise.index.qdrant_damage import damage
-from spanwise.index.qdrant_parts import Parts, Totals
+from spanwise.index.qdrant_parts import Parts
+from spanwise.index.qdrant_passages import Passages
 from spanwise.index.qdrant_points import (
-    DOCUMENT,
-    OWN,
-    ROW,
-    STATE,
     Address,
     Entry,
-    chunk_row,
     document_id,
     document_payload,
-    fits,
     labels_in,
     owner_of,
     pieces_of,
     read,
-    stored_of,
 )
+from spanwise.index.qdrant_readings import Readings
+from spanwise.index.qdrant_totals import Totals
 from spanwise.index.qdrant_vectors import Vectors
-from spanwise.index.qdrant_words import Row, WordSearch
-from spanwise.index.queries import WORDS_VERSION, WordQuery
+from spanwise.index.qdrant_words import WordSearch
+from spanwise.index.queries import WordQuery
+from spanwise.index.records import stored_of
 from spanwise.index.rows import (
     ChunkRow,
     DocumentRow,
@@ -43,13 +39,10 @@ from spanwise.index.rows import (
     Passage,
     Scope,
     StoredDocument,
-    chunk_of,
     merged,
 )
 
 __all__ = ["QdrantStore"]
-
-_FORMAT = 1
 
 # How often a document is read that another process changes meanwhile.
 _TRIES = 5
@@ -98,7 +91,9 @@ class QdrantStore:
         self._vectors = Vectors(self._calls)
         self._totals = Totals(self._calls)
         self._parts = Parts(self._calls, self._totals)
-        self._read = threading.local()
+        self._readings = Readings(self._calls)
+        self._live = self._readings.live
+        self._passages = Passages(self._calls, self._parts, self._readings)
         try:
             with self._calls.shared.lock:
                 self._prepare()
@@ -108,66 +103,19 @@ class QdrantStore:
 
     def _prepare(self) -> None:
         """Have the collections, of this version, and nothing that was broken off."""
-        calls = self._calls
-        state = None
-        if calls.exists(calls.documents):
-            state = calls.get(calls.documents, [STATE]).get(STATE)
-        if calls.read_only:
-            if state is None:
-                raise calls.absent()
-            self._check_format(state.payload)
-            return
-        if state is None:
-            if calls.exists(calls.documents) and calls.count(calls.documents):
-                raise StoreError(
-                    f"{self.name}: its collections are of another kind; give another prefix"
-                )
-            calls.make_all()
-            fresh = {
-                "kind": "state",
-                "format": _FORMAT,
-                "settings": "{}",
-                "token": uuid4().hex,
-                "number": 0,
-                "stems": True,
-                "words": WORDS_VERSION,
-                "scale": 1.0,
-                "low": 1.0,
-                "making": "",
-            }
-            calls.put(calls.documents, [(STATE, {}, fresh)])
-            return
-        self._check_format(state.payload)
-        self._repair()
+        if not self._totals.prepare() and not self._calls.read_only:
+            self._repair()
 
     def _repair(self) -> None:
         """Bring to an end what was broken off."""
         self._changes.repair()
         self._parts.end_words()
 
-    def _check_format(self, state: Mapping[str, Any]) -> None:
-        if state["format"] > _FORMAT:
-            raise StoreError(
-                f"{self.name}: it has format {state['format']}, and this version of spanwise reads "
-                f"up to {_FORMAT}; install a newer spanwise, or index into another place"
-            )
-
     # --- who reads and who writes -----------------------------------------------------------
 
-    @contextmanager
-    def reading(self) -> Iterator[None]:
+    def reading(self) -> AbstractContextManager[None]:
         """Within it, all that is read is of one moment; see the class."""
-        if self._snapshot is not None:
-            yield
-            return
-        snapshot = Snapshot()
-        self._calls.enter(snapshot)
-        self._read.snapshot = snapshot
-        try:
-            yield
-        finally:
-            self._read.snapshot = None
-            self._calls.leave(snapshot)
+        return self._readings.reading()
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -178,11 +126,6 @@ class QdrantStore:
             if self._calls.shared.failed:
                 self._repair()
             yield
-
-    @property
-    def _snapshot(self) -> Snapshot | None:
-        found: Snapshot | None = getattr(self._read, "snapshot", None)
-        return found
 
     # --- settings ---------------------------------------------------------------------------
 
@@ -220,71 +163,25 @@ class QdrantStore:
     def namespaces(self) -> list[str]:
         """The namespaces that hold a document, in order."""
         with self.reading():
-            calls = self._calls
-            is_document = [calls.equals("kind", DOCUMENT)]
-            found = {
-                point.id: point.payload
-                for point in calls.all(calls.documents, is_document, ["namespace"])
-            }
-            found |= self._seen()
-            return sorted({read(payload["namespace"]) for payload in found.values() if payload})
+            return self._readings.namespaces()
 
     def documents(self, scope: Scope) -> list[StoredDocument]:
         """The documents of a scope, in order of their uris."""
         with self.reading():
-            stored = [stored_of(payload) for payload in self._documents(scope)]
+            stored = [stored_of(payload, read) for payload in self._readings.documents(scope)]
             return sorted(stored, key=lambda each: each.uri)
-
-    def _documents(self, scope: Scope) -> list[Mapping[str, Any]]:
-        if not all(wanted for _, wanted in scope.where):
-            return []
-        calls = self._calls
-        found = {
-            point.id: point.payload
-            for point in calls.all(calls.documents, scope_conditions(calls, scope))
-        }
-        found |= self._seen()
-        return [payload for payload in found.values() if payload and fits(payload, scope)]
-
-    def _seen(self) -> dict[str, Any]:
-        return {} if self._snapshot is None else dict(self._snapshot.documents)
-
-    def _entries(self, ids: Iterable[str]) -> dict[str, Entry]:
-        """Documents by their ids, as this reading sees them."""
-        seen = {} if self._snapshot is None else self._snapshot.documents
-        wanted = set(ids)
-        asked = sorted(wanted - seen.keys())
-        found = self._calls.get(self._calls.documents, asked)
-        for point_id in asked:
-            # A writer may have said meanwhile what the document was.
-            seen.setdefault(point_id, found[point_id].payload if point_id in found else None)
-        return {
-            point_id: Entry(point_id, seen[point_id])
-            for point_id in wanted
-            if seen[point_id] is not None
-        }
-
-    def _entry(self, namespace: str, uri: str) -> Entry | None:
-        point_id = document_id(namespace, uri)
-        return self._entries([point_id]).get(point_id)
-
-    def _now(self, namespace: str, uri: str) -> Entry | None:
-        """A document as it is now, whatever this reading has seen."""
-        point_id = document_id(namespace, uri)
-        found = self._calls.get(self._calls.documents, [point_id])
-        return Entry(point_id, found[point_id].payload) if point_id in found else None
 
     def document(self, namespace: str, uri: str) -> StoredDocument | None:
         """What is known of one document, or None."""
         with self.reading():
-            entry = self._entry(namespace, uri)
-            return None if entry is None else stored_of(entry.payload)
+            entry = self._readings.document(namespace, uri)
+            return None if entry is None else stored_of(entry.payload, read)
 
     def whole(self, namespace: str, uri: str) -> tuple[DocumentRow, list[ChunkRow]]:
         """A document with its text and its passages; `StoreError` where there is none."""
         with self.reading():
             for _ in range(_TRIES):
-                entry = self._entry(namespace, uri)
+                entry = self._readings.document(namespace, uri)
                 if entry is None:
                     raise StoreError(
                         f"{self.name}: it has no document {uri!r}; index.documents() lists them"
@@ -292,8 +189,7 @@ class QdrantStore:
                 found = self._parts.whole(entry)
                 if found is not None:
                     return found
-                if self._snapshot is not None:  # another process changes it now
-                    self._snapshot.documents.pop(entry.id, None)
+                self._readings.forget(entry)  # another process changes it now
         raise StoreError(
             f"{self.name}: parts of {uri!r} are missing; run verify, and index it again"
         )
@@ -306,7 +202,7 @@ class QdrantStore:
             if missing:
                 return missing
             state = self._totals.state()
-            known = self._now(row.namespace, row.uri)
+            known = self._readings.now(row.namespace, row.uri)
             point_id = document_id(row.namespace, row.uri)
             number = state["number"] + 1 if known is None else known.payload["number"]
             address = Address(number, _generation(known), owner_of(point_id))
@@ -320,7 +216,7 @@ class QdrantStore:
                 # Another process may have dropped them, as no passage had them yet.
                 missing = self._vectors.missing(space, digests) if space else set()
                 if not missing:
-                    self._hold(point_id, known)
+                    self._readings.hold(point_id, known)
                     # From here on readers see the new generation.
                     self._calls.put(self._calls.documents, [(point_id, {}, payload)])
                     self._totals.count(state, {} if known is None else known.payload, payload)
@@ -328,22 +224,19 @@ class QdrantStore:
                 self._parts.follow_average()
         return missing
 
-    def _hold(self, point_id: str, known: Entry | None) -> None:
-        self._calls.hold(point_id, None if known is None else known.payload, self._snapshot)
-
     def note_source(self, namespace: str, uri: str, source: Mapping[str, Any]) -> None:
         """Set only what is known of a document's file."""
         with self.writing():
-            known = self._now(namespace, uri)
+            known = self._readings.now(namespace, uri)
             if known is not None:
-                self._hold(known.id, known)
+                self._readings.hold(known.id, known)
                 said = {"source": json.dumps(dict(source))}
                 self._calls.set(self._calls.documents, [known.id], said)
 
     def change_metadata(self, namespace: str, uri: str, changes: Mapping[str, Any]) -> None:
         """Set the changes laid over a document's metadata."""
         with self.writing():
-            known = self._now(namespace, uri)
+            known = self._readings.now(namespace, uri)
             if known is None:
                 return
             calls = self._calls
@@ -356,7 +249,7 @@ class QdrantStore:
             with self._changes.begun(known.id, [], labels=True):
                 ids = [*calls.get(calls.passages, known.address.ids(0, known.chunks), False)]
                 calls.set(calls.passages, ids, {"labels": sorted(both)})
-                self._hold(known.id, known)
+                self._readings.hold(known.id, known)
                 said = {"changes": json.dumps(dict(changes)), "labels": labels}
                 calls.set(calls.documents, [known.id], said)
 
@@ -364,12 +257,12 @@ class QdrantStore:
         """Remove documents with their passages, each all at once."""
         for uri in uris:
             with self.writing():
-                known = self._now(namespace, uri)
+                known = self._readings.now(namespace, uri)
                 if known is None:
                     continue
                 state = self._totals.state()
                 with self._changes.begun(known.id, [known.place]):
-                    self._hold(known.id, known)
+                    self._readings.hold(known.id, known)
                     self._calls.drop(self._calls.documents, [known.id])
                     self._totals.count(state, known.payload, {})
 
@@ -389,20 +282,6 @@ class QdrantStore:
                 stems=state["stems"],
             )
             return search.find(query, scope, limit)
-
-    def _live(self, points: Iterable[Any], scope: Scope) -> list[Row]:
-        """The passages that are of their documents in this reading, and which are in a scope."""
-        listed = list(points)
-        entries = self._entries({point.payload["document"] for point in listed})
-        inside = {point_id for point_id, entry in entries.items() if fits(entry.payload, scope)}
-        found: list[Row] = []
-        for point in listed:
-            said = point.payload
-            entry = entries.get(said["document"])
-            if entry is not None and entry.generation == said["generation"]:
-                key = entry.key_of(said["serial"])
-                found.append(Row(key, entry.key, said, entry.id in inside, entry.chunks))
-        return found
 
     # --- vectors ----------------------------------------------------------------------------
 
@@ -446,77 +325,18 @@ class QdrantStore:
 
     def passages(self, keys: Iterable[int]) -> list[Passage]:
         """Passages by their keys, in that order; those that are gone are left out."""
-        wanted = list(keys)
-        if not wanted:
-            return []
         with self.reading():
-            has_key = self._calls.is_any("key", map(str, dict.fromkeys(wanted)))
-            found = self._passages(self._calls.all(self._calls.passages, [has_key], list(_SHOWN)))
-        return [found[key] for key in wanted if key in found]
+            return self._passages.picked(list(keys))
 
     def passages_of(self, document: int, first: int, last: int) -> list[Passage]:
         """The passages of a document from number ``first`` to ``last``, both included."""
         with self.reading():
-            entry = self._entry_of(document)
-            if entry is None:
-                return []
-            ids = entry.address.ids(max(0, first), min(last + 1, entry.chunks))
-            points = self._calls.get(self._calls.passages, ids, list(_SHOWN))
-            if len(points) < len(ids):
-                raise self._changed(entry)
-            found = self._passages(points[point_id] for point_id in ids)
-        return sorted(found.values(), key=lambda each: each.chunk.index)
-
-    def _passages(self, points: Iterable[Any]) -> dict[int, Passage]:
-        found: dict[int, Passage] = {}
-        listed = list(points)
-        entries = self._entries({point.payload["document"] for point in listed})
-        for row in self._live(listed, Scope("")):
-            entry = entries[row.payload["document"]]
-            place = chunk_row(row.payload)
-            text = self._text(entry, place.start, place.end)
-            metadata = merged(entry.meta, entry.changes)
-            uri, at = read(entry.payload["uri"]), row.payload["position"]
-            found[row.key] = Passage(
-                row.key,
-                row.document,
-                read(entry.payload["namespace"]),
-                place.digest,
-                chunk_of(place, text, uri, at, metadata),
-            )
-        return found
+            return self._passages.between(document, first, last)
 
     def text(self, document: int, start: int, end: int) -> str:
         """A part of the text of a document."""
         with self.reading():
-            entry = self._entry_of(document)
-            return "" if entry is None else self._text(entry, start, end)
-
-    def _text(self, entry: Entry, start: int, end: int) -> str:
-        end = min(end, entry.payload["characters"])
-        text = self._parts.text(entry.address, start, end)
-        if text is None:
-            raise self._changed(entry)
-        return text
-
-    def _entry_of(self, document: int) -> Entry | None:
-        """A document by its key, as this reading sees it."""
-        for point_id, payload in self._seen().items():
-            if payload is not None and Entry(point_id, payload).key == document:
-                return Entry(point_id, payload)
-        calls = self._calls
-        has_number = calls.equals("number", document >> 32)
-        for point in calls.all(calls.documents, [has_number], ["number"]):
-            if Entry(point.id, point.payload).key == document:
-                return self._entries([point.id]).get(point.id)
-        return None
-
-    def _changed(self, entry: Entry) -> StoreError:
-        """What a reading has seen of a document is not there any more."""
-        return StoreError(
-            f"{self.name}: {read(entry.payload['uri'])} was changed by another process while it "
-            "was read, or it is damaged; search again, or run verify"
-        )
+            return self._passages.text(document, start, end)
 
     # --- the whole --------------------------------------------------------------------------
 
@@ -534,10 +354,6 @@ class QdrantStore:
     def close(self) -> None:
         """End the use of the store; closing twice does nothing."""
         self._calls.close()
-
-
-# What a passage is shown by.
-_SHOWN = (*OWN, *ROW)
 
 
 def _generation(known: Entry | None) -> int:

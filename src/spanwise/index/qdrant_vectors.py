@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from struct import pack
 from typing import Any
 from zlib import crc32
 
+from spanwise.index.damage import sound_digests
 from spanwise.index.fusion import mixed
 from spanwise.index.qdrant_calls import QdrantCalls, scope_conditions
 from spanwise.index.qdrant_points import OWN, digest_id
@@ -85,13 +85,10 @@ class Vectors:
         name = self._calls.space(space)
         if not ids or not self._calls.exists(name):
             return set()
-        found = set()
-        for point_id, point in self._calls.get(name, ids, True, True).items():
-            data = pack(f"<{len(point.vector)}e", *point.vector)
-            size = sum(number * number for number in point.vector)
-            if crc32(data) == point.payload["checksum"] and (size == 0 or 0.9 < size < 1.1):
-                found.add(ids[point_id])
-        return found
+        return sound_digests(
+            (ids[point_id], point.vector, point.payload["checksum"])
+            for point_id, point in self._calls.get(name, ids, True, True).items()
+        )
 
     def unused(self, space: str) -> dict[str, list[str]]:
         """The vectors that no passage needs, by their collection; all of another space."""

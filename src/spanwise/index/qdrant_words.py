@@ -21,6 +21,7 @@ from spanwise.index.qdrant_calls import QdrantCalls, scope_conditions
 from spanwise.index.qdrant_points import OWN, read, written
 from spanwise.index.queries import WordQuery, indexed_text
 from spanwise.index.rows import ChunkRow, Found, Scope
+from spanwise.index.texts import bytes_of
 from spanwise.stemming import stem
 
 __all__ = ["Total", "Vocabulary", "WordSearch", "entry_of", "sparse_of", "words_of"]
@@ -109,9 +110,7 @@ _ASCII_LOWER = {i: i + 32 for i in range(ord("A"), ord("Z") + 1)}
 @lru_cache(maxsize=1 << 15)
 def _number(word: str) -> int:
     """The number of a word in a sparse vector; of a million words a hundred pairs share one."""
-    return int.from_bytes(
-        blake2b(word.encode("utf-8", "surrogatepass"), digest_size=4).digest(), "big"
-    )
+    return int.from_bytes(blake2b(bytes_of(word), digest_size=4).digest(), "big")
 
 
 def _weight(often: float, length: float, average: float) -> float:

@@ -13,7 +13,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from spanwise.lexical import GAP, QUOTED, Term, folder, iter_units, loosened, query_terms
+from spanwise.lexical import (
+    APOSTROPHES,
+    GAP,
+    QUOTED,
+    Term,
+    folder,
+    iter_units,
+    loosened,
+    query_terms,
+)
 
 __all__ = ["WORDS_VERSION", "WordQuery", "indexed_text", "read_query"]
 
@@ -100,6 +109,11 @@ def _words(term: Term) -> tuple[str, ...]:
 def _begun(query: str) -> Iterator[str]:
     """The words of a query that a star follows, those in quotes left out."""
     for piece in QUOTED.split(query)[::2]:
-        for unit, _, end in iter_units(piece):
-            if piece[end : end + 1] == "*":
+        last = -2
+        for unit, start, end in iter_units(piece):
+            # The end of a word with an apostrophe, such as `don't*`, is no word, nor is one letter
+            # of a run without spaces.
+            joined = start == last or (start == last + 1 and piece[last] in APOSTROPHES)
+            if piece[end : end + 1] == "*" and not joined:
                 yield _folded(unit)
+            last = end

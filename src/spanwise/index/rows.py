@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from spanwise.chunks import Chunk, Chunks, join_context
 from spanwise.documents import Document
 from spanwise.errors import OptionError, shown
+from spanwise.index.texts import bytes_of
 from spanwise.index.unsearched import Unsearched
 
 __all__ = [
@@ -208,9 +209,13 @@ def merged(metadata: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str,
 
 
 def plain(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Metadata as JSON keeps it; what JSON has no form for becomes its text."""
-    kept: dict[str, Any] = json.loads(json.dumps(dict(metadata), default=str))
+    """Metadata as JSON keeps it: a set becomes a list, what JSON has no form for its text."""
+    kept: dict[str, Any] = json.loads(json.dumps(dict(metadata), default=_plain_value))
     return kept
+
+
+def _plain_value(value: object) -> object:
+    return sorted(value, key=repr) if isinstance(value, set | frozenset) else str(value)
 
 
 def recipe_of(settings: Mapping[str, str]) -> str:
@@ -241,7 +246,7 @@ def checksum_of(
 
 def digest_of(text: str) -> bytes:
     """The digest of a string that is embedded."""
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).digest()
+    return blake2b(bytes_of(text), digest_size=_DIGEST_BYTES).digest()
 
 
 def rows_of(chunks: Chunks) -> list[ChunkRow]:

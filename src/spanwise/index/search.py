@@ -2,50 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from math import isnan
 
 from spanwise.chunks import Chunk
-from spanwise.cutting.caps import Cap
 from spanwise.errors import OptionError
 from spanwise.index.hits import Candidate, Hit, Hits, Standing
 from spanwise.index.rows import Found, Passage
 from spanwise.index.store import Store
+from spanwise.index.wishes import Rerank, Wishes
 
-__all__ = ["Rerank", "Wishes", "choose_hits"]
+__all__ = ["choose_hits"]
 
 # So many passages on each side are read at a time to find the ends of a section.
 _REACH = 64
 
-# A function from a query and passages to a score each, higher for better.
-Rerank = Callable[[str, list[str]], Sequence[float]]
+# More passages than a document has; a larger number is one that no store can be asked with.
+_FAR = 1 << 30
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wishes:
-    """What is asked of the hits: see `Index.search`."""
-
-    query: str
-    mode: str
-    limit: int
-    min_score: float | None
-    rerank: Rerank | None
-    rerank_depth: int
-    budget: Cap | None
-    expand: int | str
-    fold: bool
-    explain: bool
-
-
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Kept:
     """A hit on its way: what it was widened to, and what was folded into it."""
 
     passage: Passage
     standing: Standing
+    place: int
     start: int
     end: int
     size: int
+    into: _Kept | None = None
     joined: list[str] = field(default_factory=list)
     repeats: list[str] = field(default_factory=list)
 
@@ -61,51 +49,67 @@ class _Choice:
     def __init__(self, store: Store, wishes: Wishes) -> None:
         self._store = store
         self._wishes = wishes
-        self._kept: list[_Kept] = []
-        self._candidates: list[Candidate] = []
-        self._spent = 0
+        self._kept: dict[int, _Kept] = {}  # by the keys of their passages, best first
+        # Only where hits are folded: who has these words, and whose ranges are in a document, in
+        # order and disjoint.
+        self._holding: dict[bytes | str, _Kept] = {}
+        self._ranges: dict[int, list[_Kept]] = {}
+        self._fates: dict[int, tuple[Passage, Standing, str]] = {}
+        self._spent = self._places = 0
 
     def of(self, ranked: Sequence[tuple[Found, Standing]]) -> Hits:
         wishes = self._wishes
-        for passage, standing in self._read(ranked):
+        for passage, standing, reason in self._read(ranked):
             full = len(self._kept) >= wishes.limit
             if full and not wishes.explain:
                 break
-            why = f"over limit={wishes.limit}" if full else self._fate(passage, standing)
+            over = f"over limit={wishes.limit}" if full else ""
+            why = reason or over or self._fate(passage, standing)
             if wishes.explain:
-                self._candidates.append(
-                    Candidate(
-                        id=passage.chunk.id,
-                        citation=passage.chunk.citation,
-                        standing=standing,
-                        returned=not why,
-                        why=why or "returned",
-                    )
-                )
-        hits = [self._hit(each) for each in self._kept]
-        return Hits(wishes.query, wishes.mode, hits, self._candidates)
+                self._fates[passage.key] = (passage, standing, why)
+        candidates = [
+            Candidate(
+                id=passage.chunk.id,
+                citation=passage.chunk.citation,
+                standing=standing,
+                returned=not why,
+                why=why or "returned",
+            )
+            for passage, standing, why in self._fates.values()
+        ]
+        hits = [self._hit(each) for each in self._kept.values()]
+        return Hits(wishes.query, wishes.mode, hits, candidates)
 
-    def _read(self, ranked: Sequence[tuple[Found, Standing]]) -> Iterator[tuple[Passage, Standing]]:
-        """The passages of a ranking, or of its top in the order of a reranker."""
+    def _read(
+        self, ranked: Sequence[tuple[Found, Standing]]
+    ) -> Iterator[tuple[Passage, Standing, str]]:
+        """The passages of a ranking, or of its top in the order of a reranker.
+
+        The others follow where all are asked for, each with the reason that it is left out.
+        """
         wishes = self._wishes
-        rest = list(ranked)
+        rest, why = list(ranked), ""
         if wishes.rerank is not None:
             top, rest = rest[: wishes.rerank_depth], rest[wishes.rerank_depth :]
-            yield from self._reranked(top, wishes.rerank)
+            for passage, standing in self._reranked(top, wishes.rerank):
+                yield passage, standing, ""
             if not wishes.explain:
                 return
+            why = f"below rerank_depth={wishes.rerank_depth}"
         step = max(2, 2 * wishes.limit)
         for i in range(0, len(rest), step):
             part = {found.chunk: standing for found, standing in rest[i : i + step]}
             for passage in self._store.passages(part):
-                yield passage, part[passage.key]
+                yield passage, part[passage.key], why
 
     def _reranked(
         self, ranked: Sequence[tuple[Found, Standing]], rerank: Rerank
     ) -> list[tuple[Passage, Standing]]:
         standings = {found.chunk: standing for found, standing in ranked}
         passages = self._store.passages(standings)
-        scores = rerank(self._wishes.query, [each.chunk.embed_text for each in passages])
+        if not passages:  # a model has no answer for nothing
+            return []
+        scores = [*rerank(self._wishes.query, [each.chunk.embed_text for each in passages])]
         if len(scores) != len(passages):
             raise OptionError(
                 f"rerank answered {len(scores)} scores for {len(passages)} passages; it must "
@@ -115,47 +119,100 @@ class _Choice:
             (passage, replace(standings[passage.key], score=float(score)))
             for passage, score in zip(passages, scores, strict=True)
         ]
-        return sorted(made, key=lambda each: -each[1].score)
+        # What is no number would leave the others in no order.
+        return sorted(made, key=lambda each: (isnan(each[1].score), -each[1].score))
 
     def _fate(self, passage: Passage, standing: Standing) -> str:
         """Keep a passage, or say why not."""
         wishes = self._wishes
-        if wishes.rerank is not None and standing.score != standing.score:
+        if wishes.rerank is not None and isnan(standing.score):
             return "the reranker gave no number"
         if wishes.min_score is not None and standing.score < wishes.min_score:
             return f"its score {standing.score:.4g} is below min_score={wishes.min_score:g}"
+        if not wishes.fold:
+            return self._keep(passage, standing, *self._widened(passage))
         chunk = passage.chunk
-        if wishes.fold:
-            for each in self._kept:
-                if (
-                    passage.digest == each.passage.digest
-                    or chunk.own_text == each.passage.chunk.own_text
-                ):
-                    each.repeats.append(chunk.id)
-                    return f"repeats {each.passage.chunk.id}"
-        start, end = self._widened(passage)
-        if wishes.fold:
-            for each in self._kept:
-                if each.passage.document == passage.document and (
-                    start < each.end and each.start < end
-                ):
-                    return self._join(each, passage, min(start, each.start), max(end, each.end))
-        size = self._size(passage.document, start, end)
-        if wishes.budget is not None and self._spent + size > wishes.budget.limit:
-            return self._over(size)
-        self._spent += size
-        self._kept.append(_Kept(passage, standing, start, end, size))
-        return ""
+        same = self._holding.get(passage.digest) or self._holding.get(chunk.own_text)
+        while same is not None and same.into is not None:
+            same = same.into
+        if same is not None:
+            same.repeats.append(chunk.id)
+            return f"repeats {same.passage.chunk.id}"
+        start, end = chunk.start, chunk.end
+        around = self._overlapping(passage.document, start, end)
+        if not (
+            # Then its section is in there too, and is not read again for each of its passages.
+            isinstance(wishes.expand, str)
+            and len(around) == 1
+            and around[0].start <= start
+            and end <= around[0].end
+        ):
+            start, end = self._widened(passage)
+            around = self._overlapping(passage.document, start, end)
+        if around:
+            return self._join(around, passage, start, end)
+        return self._keep(passage, standing, start, end)
 
-    def _join(self, kept: _Kept, passage: Passage, start: int, end: int) -> str:
-        """Widen a hit by a passage that overlaps it, as far as the budget allows."""
+    def _keep(self, passage: Passage, standing: Standing, start: int, end: int) -> str:
         size = self._size(passage.document, start, end)
         budget = self._wishes.budget
-        if budget is not None and self._spent + size - kept.size > budget.limit:
-            return self._over(size - kept.size)
-        self._spent += size - kept.size
-        kept.start, kept.end, kept.size = start, end, size
-        kept.joined.append(passage.chunk.id)
+        if budget is not None and self._spent + size > budget.limit:
+            return self._over(size)
+        self._spent += size
+        kept = _Kept(passage, standing, self._places, start, end, size)
+        self._places += 1
+        self._kept[passage.key] = kept
+        if self._wishes.fold:
+            self._note(passage, kept)
+            ranges = self._ranges.setdefault(passage.document, [])
+            insort(ranges, kept, key=lambda each: each.start)
+        return ""
+
+    def _note(self, passage: Passage, kept: _Kept) -> None:
+        """The words of a passage are in a hit."""
+        self._holding[passage.digest] = self._holding[passage.chunk.own_text] = kept
+
+    def _overlapping(self, document: int, start: int, end: int) -> list[_Kept]:
+        """The hits that overlap a range of a document, in order of their starts."""
+        ranges = self._ranges.get(document, [])
+        first = bisect_right(ranges, start, key=lambda each: each.end)
+        return ranges[first : bisect_left(ranges, end, key=lambda each: each.start)]
+
+    def _join(self, around: list[_Kept], passage: Passage, start: int, end: int) -> str:
+        """Make one hit of all that a passage overlaps, as far as the budget allows."""
+        document = passage.document
+        start, end = min(start, around[0].start), max(end, around[-1].end)
+        before = sum(each.size for each in around)
+        size = before
+        if len(around) > 1 or (start, end) != (around[0].start, around[0].end):
+            size = self._size(document, start, end)
+        budget = self._wishes.budget
+        if budget is not None and self._spent + size - before > budget.limit:
+            return self._over(size - before)
+        self._spent += size - before
+        best = min(around, key=lambda each: each.place)
+        for each in around:
+            if each is not best:
+                self._absorb(best, each)
+        ranges = self._ranges[document]
+        first = bisect_left(ranges, around[0].start, key=lambda each: each.start)
+        ranges[first : first + len(around)] = [best]
+        best.start, best.end, best.size = start, end, size
+        best.joined.append(passage.chunk.id)
+        self._note(passage, best)
+        return self._joined_with(best)
+
+    def _absorb(self, best: _Kept, other: _Kept) -> None:
+        """Fold a hit into a better one that now overlaps it."""
+        del self._kept[other.passage.key]
+        best.joined += [other.passage.chunk.id, *other.joined]
+        best.repeats += other.repeats
+        other.into = best
+        if self._wishes.explain:
+            passage, standing, _ = self._fates[other.passage.key]
+            self._fates[passage.key] = (passage, standing, self._joined_with(best))
+
+    def _joined_with(self, kept: _Kept) -> str:
         return f"joined with {kept.passage.chunk.id}"
 
     def _size(self, document: int, start: int, end: int) -> int:
@@ -173,25 +230,31 @@ class _Choice:
         if expand == 0:
             return start, end
         if isinstance(expand, int):
-            around = self._store.passages_of(
-                passage.document, chunk.index - expand, chunk.index + expand
-            )
-            return around[0].chunk.start, around[-1].chunk.end
-        path = chunk.heading_path if expand == "section" else ()
-        for near in self._from(passage, path, -1):
-            start = near.start
-        for near in self._from(passage, path, 1):
-            end = near.end
+            reach = min(expand, _FAR)
+            for near in self._store.passages_of(
+                passage.document, chunk.index - reach, chunk.index + reach
+            ):
+                start, end = min(start, near.chunk.start), max(end, near.chunk.end)
+            return start, end
+        path = chunk.heading_path if expand == "section" else None
+        for before in self._from(passage, path, -1):
+            start = before.start
+        for after in self._from(passage, path, 1):
+            end = after.end
         return start, end
 
-    def _from(self, passage: Passage, path: tuple[str, ...], step: int) -> Iterator[Chunk]:
-        """The passages before or after one, as far as they are below a heading path."""
+    def _from(self, passage: Passage, path: tuple[str, ...] | None, step: int) -> Iterator[Chunk]:
+        """The passages before or after one, as far as they are below a heading path.
+
+        What stands below no heading ends where the first one begins; without a path all are meant.
+        """
         at = passage.chunk.index + step
         while True:
             first, last = (at, at + _REACH) if step > 0 else (max(0, at - _REACH), at)
             found = self._store.passages_of(passage.document, first, last) if last >= 0 else []
             for near in found[::step]:
-                if near.chunk.heading_path[: len(path)] != path:
+                under = near.chunk.heading_path
+                if path is not None and (under[: len(path)] != path or (under and not path)):
                     return
                 yield near.chunk
             if not found:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import sqlite3
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from spanwise.errors import StoreError
 from spanwise.index.sqlite_schema import check_readable, is_current, upgrade
 from spanwise.index.sqlite_words import has_words_of_now, write_words_of_now
+from spanwise.index.turns import Turns
 
 __all__ = ["MEMORY", "SqliteFile"]
 
@@ -33,8 +34,7 @@ class SqliteFile:
     def __init__(self, path: str, *, read_only: bool, create: bool) -> None:
         self.path = path
         self._read_only = read_only
-        self._lock = threading.RLock()
-        self._depth = 0
+        self._turns = Turns(self._faults)
         # What the file was like, where it is read without a lock.
         self._still: tuple[int, ...] | None = None
         # Called at the end of a transaction that writes, and with False at that of one that fails.
@@ -44,54 +44,49 @@ class SqliteFile:
 
     def close(self) -> None:
         """Close the file; closing twice does nothing."""
-        with self._lock:
+        with self._turns.lock:
             self.connection.close()
 
-    @contextmanager
-    def reading(self) -> Iterator[None]:
+    def reading(self) -> AbstractContextManager[None]:
         """Within it, all that is read is of one moment."""
-        with self._transaction("BEGIN"):
-            yield
+        return self._transaction("BEGIN", writes=False)
 
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Within it, all that is written is written, or nothing; it raises the generation."""
         if self._read_only:
             raise StoreError(f"{self.path}: it is open for reading only; open it without read_only")
-        with self._transaction("BEGIN IMMEDIATE"):
+        with self._transaction("BEGIN IMMEDIATE", writes=True):
             yield
-            if self._depth == 1:
+            if self._turns.depth == 1:
                 self.connection.execute("UPDATE state SET generation = generation + 1")
                 self.on_end(True)
 
     def all(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
         """All rows that a statement answers."""
-        with self._lock, self._faults():
+        with self._turns.lock, self._faults():
             rows = self.connection.execute(statement, values).fetchall()
-            if self._depth == 0:
+            if self._turns.depth == 0:
                 self._refuse_changed()
             return rows
 
-    @contextmanager
-    def _transaction(self, begin: str) -> Iterator[None]:
-        with self._lock, self._faults():
-            if self._depth == 0:
-                self._refuse_changed()
-                self.connection.execute(begin)
-            self._depth += 1
-            try:
-                yield
-                if self._depth == 1:
-                    self.connection.execute("COMMIT")
-                    self._refuse_changed()
-            except BaseException:
-                if self._depth == 1:
-                    self.on_end(False)
-                    if self.connection.in_transaction:
-                        self.connection.execute("ROLLBACK")
-                raise
-            finally:
-                self._depth -= 1
+    def _transaction(self, begin: str, *, writes: bool) -> AbstractContextManager[None]:
+        return self._turns.transaction(
+            partial(self._begin, begin), self._commit, self._roll_back, writes=writes
+        )
+
+    def _begin(self, statement: str) -> None:
+        self._refuse_changed()
+        self.connection.execute(statement)
+
+    def _commit(self) -> None:
+        self.connection.execute("COMMIT")
+        self._refuse_changed()
+
+    def _roll_back(self) -> None:
+        self.on_end(False)
+        if self.connection.in_transaction:
+            self.connection.execute("ROLLBACK")
 
     @contextmanager
     def _faults(self) -> Iterator[None]:

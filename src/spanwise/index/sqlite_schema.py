@@ -12,23 +12,17 @@ from typing import TypeVar
 from spanwise.errors import StoreError
 
 __all__ = [
-    "COLUMNS",
-    "bytes_of",
     "change_settings",
     "check_readable",
     "is_current",
     "make_words",
     "marks",
     "parts",
-    "text_of",
     "upgrade",
 ]
 
 # "spnw" in ASCII: says that a file is an index of this library.
 _APPLICATION = 0x73706E77
-
-# The columns of a passage, in the order of `ChunkRow`.
-COLUMNS = 'name, start, body, "end", boundary, digest, about'
 
 # SQLite takes at most so many values in one statement.
 _MOST_VALUES = 900
@@ -93,16 +87,6 @@ _STEPS: tuple[Callable[[sqlite3.Connection], object], ...] = (
 )
 
 _VERSION = len(_STEPS)
-
-
-def bytes_of(text: str) -> bytes:
-    """A text as bytes, lone surrogates too."""
-    return text.encode("utf-8", "surrogatepass")
-
-
-def text_of(data: bytes) -> str:
-    """The text of bytes."""
-    return data.decode("utf-8", "surrogatepass")
 
 
 def marks(values: Sequence[object]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import OrderedDict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -12,8 +11,8 @@ from zlib import crc32
 
 from spanwise.errors import StoreError
 from spanwise.extras import require_extra
-from spanwise.index.layout import document_of, pack_layout
 from spanwise.index.queries import WordQuery
+from spanwise.index.records import values_of
 from spanwise.index.rows import (
     ChunkRow,
     DocumentRow,
@@ -21,22 +20,18 @@ from spanwise.index.rows import (
     Passage,
     Scope,
     StoredDocument,
-    checksum_of,
-    chunk_of,
     labels_of,
     merged,
-    plain,
 )
 from spanwise.index.sqlite_damage import damage
 from spanwise.index.sqlite_file import SqliteFile
-from spanwise.index.sqlite_schema import COLUMNS, bytes_of, change_settings, marks, parts, text_of
+from spanwise.index.sqlite_schema import change_settings, marks, parts
 from spanwise.index.sqlite_vectors import Held
 from spanwise.index.sqlite_words import WordIndex
+from spanwise.index.tables import COLUMNS, Tables, Which, changed
+from spanwise.index.texts import bytes_of, text_of
 
 __all__ = ["SqliteStore"]
-
-# So many code points of texts are kept decoded.
-_KEPT_TEXT = 1 << 23
 
 
 class SqliteStore:
@@ -51,7 +46,7 @@ class SqliteStore:
         self._connection = self._file.connection
         self._words = WordIndex(self._connection)
         self._file.on_end = self._settle
-        self._texts: OrderedDict[tuple[int, str], str] = OrderedDict()
+        self._tables = Tables(self._file.all, "?")
         self._held: Held | None = None
 
     def _settle(self, done: bool) -> None:
@@ -105,44 +100,22 @@ class SqliteStore:
     def documents(self, scope: Scope) -> list[StoredDocument]:
         """The documents of a scope, in order of their uris."""
         which, values = _allowed(scope)
-        rows = self._file.all(
-            f"SELECT {_STORED} FROM documents AS d WHERE d.id IN ({which}) ORDER BY d.uri", values
-        )
-        return [_stored(row) for row in rows]
+        return self._tables.stored((f"id IN ({which})", values))
 
     def document(self, namespace: str, uri: str) -> StoredDocument | None:
         """What is known of one document, or None."""
-        rows = self._file.all(
-            f"SELECT {_STORED} FROM documents AS d WHERE d.namespace = ? AND d.uri = ?",
-            (bytes_of(namespace), bytes_of(uri)),
-        )
-        return _stored(rows[0]) if rows else None
+        rows = self._tables.stored(_named(namespace, uri))
+        return rows[0] if rows else None
 
     def whole(self, namespace: str, uri: str) -> tuple[DocumentRow, list[ChunkRow]]:
         """A document with its text and its passages; `StoreError` where there is none."""
         with self.reading():
-            rows = self._file.all(
-                "SELECT id, media_type, recipe, meta, changes, source, layout, text "
-                "FROM documents WHERE namespace = ? AND uri = ?",
-                (bytes_of(namespace), bytes_of(uri)),
+            found = self._tables.whole(_named(namespace, uri))
+        if found is None:
+            raise StoreError(
+                f"{self._file.path}: it has no document {uri!r}; index.documents() lists them"
             )
-            if not rows:
-                raise StoreError(
-                    f"{self._file.path}: it has no document {uri!r}; index.documents() lists them"
-                )
-            key, media_type, recipe, meta, changes, source, layout, text = rows[0]
-            document = document_of(text_of(text), uri, media_type, json.loads(meta), layout)
-            row = DocumentRow(
-                namespace=namespace,
-                document=document,
-                recipe=recipe,
-                source=json.loads(source),
-                changes=json.loads(changes),
-            )
-            chunks = self._file.all(
-                f"SELECT {COLUMNS} FROM chunks WHERE document = ? ORDER BY position", (key,)
-            )
-        return row, [ChunkRow(*each) for each in chunks]
+        return found
 
     def put(self, row: DocumentRow, chunks: Sequence[ChunkRow], space: str) -> set[bytes]:
         """Put a document in the place of the one of its name: see `Store.put`."""
@@ -157,17 +130,23 @@ class SqliteStore:
                 (bytes_of(row.namespace), bytes_of(row.uri)),
             ).fetchone()
             before = text_of(known[1]) if known else ""
-            values = _document_values(row, chunks)
+            values = values_of(row, chunks) | {
+                "namespace": bytes_of(row.namespace),
+                "uri": bytes_of(row.uri),
+                "text": bytes_of(row.document.text),
+            }
+            names = ", ".join(values)
             if known:
                 key = known[0]
                 run(
-                    f"UPDATE documents SET ({_DOCUMENT}) = ({marks(values)}) WHERE id = ?",
-                    (*values, key),
+                    f"UPDATE documents SET ({names}) = ({marks(names.split())}) WHERE id = ?",
+                    (*values.values(), key),
                 )
                 run("DELETE FROM labels WHERE document = ?", (key,))
             else:
                 key = run(
-                    f"INSERT INTO documents ({_DOCUMENT}) VALUES ({marks(values)})", values
+                    f"INSERT INTO documents ({names}) VALUES ({marks(names.split())})",
+                    (*values.values(),),
                 ).lastrowid
             self._label(key, row.metadata)
             self._put_chunks(key, before, row.document.text, chunks)
@@ -178,23 +157,12 @@ class SqliteStore:
     ) -> None:
         """Have these passages of a document; those that stay keep their row and their words."""
         connection = self._connection
-        old = {}
-        for key, position, *columns in connection.execute(
+        rows = connection.execute(
             f"SELECT id, position, {COLUMNS} FROM chunks WHERE document = ?", (document,)
-        ):
-            row = ChunkRow(*columns)
-            old[row.name, row.digest] = (key, position, row)
-        fresh, moved = [], []
-        for position, row in enumerate(chunks):
-            kept = old.pop((row.name, row.digest), None)
-            if kept is None:
-                fresh.append((position, row))
-            elif kept[1:] != (position, row):
-                moved.append((position, *row, kept[0]))
-        self._words.drop(before, [(key, row) for key, _, row in old.values()])
-        connection.executemany(
-            "DELETE FROM chunks WHERE id = ?", [(key,) for key, *_ in old.values()]
         )
+        gone, moved, fresh = changed(rows, chunks)
+        self._words.drop(before, gone)
+        connection.executemany("DELETE FROM chunks WHERE id = ?", [(key,) for key, _ in gone])
         connection.executemany(
             f"UPDATE chunks SET (position, {COLUMNS}) = (?, {marks(ChunkRow._fields)}) "
             "WHERE id = ?",
@@ -352,67 +320,26 @@ class SqliteStore:
         """Passages by their keys, in that order; those that are gone are left out."""
         wanted = list(keys)
         with self.reading():
-            found: dict[int, Passage] = {}
-            for part in parts(wanted):
-                for passage in self._passages(f"c.id IN ({marks(part)})", part):
-                    found[passage.key] = passage
-        return [found[key] for key in wanted if key in found]
+            return self._tables.picked(
+                wanted, [(f"c.id IN ({marks(part)})", part) for part in parts(wanted)]
+            )
 
     def passages_of(self, document: int, first: int, last: int) -> list[Passage]:
         """The passages of a document from number ``first`` to ``last``, both included."""
         with self.reading():
-            return list(
-                self._passages(
-                    "c.document = ? AND c.position BETWEEN ? AND ? ORDER BY c.position",
-                    (document, first, last),
-                )
-            )
-
-    def _passages(self, which: str, values: Sequence[Any]) -> Iterator[Passage]:
-        columns = ", ".join(f"c.{name}" for name in COLUMNS.split(", "))
-        metadata: dict[int, dict[str, Any]] = {}
-        for row in self._file.all(
-            "SELECT c.id, c.document, c.position, d.namespace, d.uri, d.content_hash, d.meta, "
-            f"d.changes, {columns} FROM chunks AS c JOIN documents AS d ON d.id = c.document "
-            f"WHERE {which}",
-            values,
-        ):
-            key, document, position, namespace, uri, content, meta, changes, *own = row
-            place = ChunkRow(*own)
-            text = self._text(document, content)[place.start : place.end]
-            if document not in metadata:
-                metadata[document] = merged(json.loads(meta), json.loads(changes))
-            yield Passage(
-                key,
-                document,
-                text_of(namespace),
-                place.digest,
-                chunk_of(place, text, text_of(uri), position, metadata[document]),
-            )
+            return self._tables.between(document, first, last)
 
     def text(self, document: int, start: int, end: int) -> str:
         """A part of the text of a document."""
         with self.reading():
-            rows = self._file.all("SELECT content_hash FROM documents WHERE id = ?", (document,))
-            return self._text(document, rows[0][0])[start:end] if rows else ""
-
-    def _text(self, document: int, content_hash: str) -> str:
-        """The text of a document; those asked for last are kept."""
-        name = (document, content_hash)
-        if name not in self._texts:
-            ((data,),) = self._file.all("SELECT text FROM documents WHERE id = ?", (document,))
-            self._texts[name] = text_of(data)
-            while len(self._texts) > 1 and sum(map(len, self._texts.values())) > _KEPT_TEXT:
-                self._texts.popitem(last=False)
-        self._texts.move_to_end(name)
-        return self._texts[name]
+            return self._tables.text(document, start, end)
 
     # --- the whole --------------------------------------------------------------------------
 
     def damage(self, space: str) -> Iterator[tuple[str, str]]:
         """What does not fit together inside, as the document's name and what it is."""
         with self.reading():
-            yield from damage(self._connection, self._space(space), space, self.stems)
+            yield from damage(self._connection, self._space(space), space, self.settings())
 
     def vacuum(self) -> None:
         """Give back the room of what was removed."""
@@ -424,54 +351,13 @@ class SqliteStore:
     def close(self) -> None:
         """Close the file; closing twice does nothing."""
         self._file.close()
+        self._tables.forget()
         self._held = None
 
 
-# The columns of a document in a row of their values, and of what is told of one.
-_DOCUMENT = (
-    "namespace, uri, media_type, recipe, characters, content_hash, meta, changes, source, layout, "
-    "checksum, text"
-)
-_STORED = (
-    "d.namespace, d.uri, d.media_type, d.characters, "
-    "(SELECT count(*) FROM chunks WHERE document = d.id), d.content_hash, d.meta, d.changes, "
-    "d.recipe, d.source"
-)
-
-
-def _document_values(row: DocumentRow, chunks: Sequence[ChunkRow]) -> tuple[Any, ...]:
-    document = row.document
-    meta, layout = json.dumps(plain(document.meta)), pack_layout(document)
-    return (
-        bytes_of(row.namespace),
-        bytes_of(row.uri),
-        document.media_type,
-        row.recipe,
-        len(document.text),
-        document.content_hash,
-        meta,
-        json.dumps(dict(row.changes)),
-        json.dumps(dict(row.source)),
-        layout,
-        checksum_of(document.media_type, row.recipe, meta, layout, chunks),
-        bytes_of(document.text),
-    )
-
-
-def _stored(row: Sequence[Any]) -> StoredDocument:
-    namespace, uri, media_type, characters, chunks, content, meta, changes, recipe, source = row
-    return StoredDocument(
-        namespace=text_of(namespace),
-        uri=text_of(uri),
-        media_type=media_type,
-        characters=characters,
-        chunks=chunks,
-        content_hash=content,
-        meta=json.loads(meta),
-        changes=json.loads(changes),
-        recipe=recipe,
-        source=json.loads(source),
-    )
+def _named(namespace: str, uri: str) -> Which:
+    """The document of a name, as a condition and its values."""
+    return "namespace = ? AND uri = ?", (bytes_of(namespace), bytes_of(uri))
 
 
 def _allowed(scope: Scope) -> tuple[str, list[Any]]:

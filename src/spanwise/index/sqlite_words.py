@@ -8,7 +8,9 @@ from typing import Any
 
 from spanwise.index.queries import WORDS_VERSION, WordQuery, indexed_text
 from spanwise.index.rows import ChunkRow, Found
-from spanwise.index.sqlite_schema import COLUMNS, change_settings, make_words, text_of
+from spanwise.index.sqlite_schema import change_settings, make_words
+from spanwise.index.tables import COLUMNS
+from spanwise.index.texts import text_of
 from spanwise.stemming import stem
 
 __all__ = ["WordIndex", "has_words_of_now", "stored_stems", "write_words_of_now"]

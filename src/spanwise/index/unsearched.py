@@ -14,7 +14,14 @@ from spanwise.documents import Document
 __all__ = ["Unsearched"]
 
 # A payload of fewer characters is no more than a passage.
-_PAYLOAD = re.compile(r"data:[\w.+-]+/[\w.+-]+(?:;[\w.=-]+)*;base64,[A-Za-z0-9+/=\s]{200,}")
+_LEAST = 200
+
+# The lines of a payload are longer than words; a short last one is known by its padding alone, for
+# prose that follows has to stay (test_prose_after_a_payload_is_found).
+_PAYLOAD = re.compile(
+    r"data:[\w.+-]+/[\w.+-]+(?:;[\w.=-]+)*;base64,"
+    r"(\s*[A-Za-z0-9+/]{24,}(?:\s+[A-Za-z0-9+/]{40,})*(?:\s+[A-Za-z0-9+/]+(?==))?={0,2})"
+)
 _WORD = re.compile(r"\w").search
 
 
@@ -27,7 +34,7 @@ class Unsearched:
         self._text = document.text
         self._front = document.outline.structure.front
         payloads = _PAYLOAD.finditer(self._text) if ";base64," in self._text else ()
-        spans = [found.span() for found in payloads]
+        spans = [found.span() for found in payloads if len(found[1]) >= _LEAST]
         self._starts = [start for start, _ in spans]
         self._ends = [end for _, end in spans]
 
@@ -35,11 +42,12 @@ class Unsearched:
         return bool(self._front or self._starts)
 
     def holds(self, start: int, end: int) -> bool:
-        """Whether a passage lies in one of them, but for signs at its edges."""
+        """Whether a passage lies in them, but for signs between and at its edges."""
         if end <= self._front:
             return True
-        i = bisect_right(self._starts, end - 1) - 1
-        if i < 0 or self._ends[i] <= start:
-            return False
-        left, right = max(start, self._starts[i]), min(end, self._ends[i])
-        return not (_WORD(self._text, start, left) or _WORD(self._text, right, end))
+        at, i = start, bisect_right(self._ends, start)
+        while i < len(self._starts) and self._starts[i] < end:
+            if _WORD(self._text, at, self._starts[i]):
+                return False
+            at, i = self._ends[i], i + 1
+        return at > start and not _WORD(self._text, at, end)
