@@ -108,7 +108,7 @@ def rows_in(path: Path) -> dict[str, list[tuple[Any, ...]]]:
             'SELECT id, document, start, "end" FROM chunks'
         )
     ]
-    rows["vocabulary"] = [(1, " ".join(text for _, _, text in rows["words"]))]
+    rows["vocabulary"] = [(key, f" {text}") for key, _, text in rows["words"]]
     connection.close()
     return rows
 

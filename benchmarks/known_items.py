@@ -65,7 +65,7 @@ def ours(index: Index, mode: str, **options: object) -> Ask:
     """The documents of the hits of a search, each once."""
 
     def ask(query: str) -> list[str]:
-        hits = index.search(query, mode=mode, limit=3 * DEPTH, **options)  # type: ignore[arg-type]
+        hits = index.search(query, mode=mode, limit=3 * DEPTH, fold=False, **options)  # type: ignore[arg-type]
         return list(dict.fromkeys(hit.chunk.doc_uri for hit in hits))[:DEPTH]
 
     return ask

@@ -19,7 +19,7 @@ from spanwise.splitters.base import Splitter
 # Words of one document, of many, of none; a phrase, a beginning, an accent, letters without spaces.
 QUERIES = (
     *("refund", "refunds are paid", '"the late fee"', "pay*", "creme", "東京", "zzz", "a"),
-    *("Terms", "the café in 東京都 pays refunds to Zoë", "Ünder*"),
+    *("Terms", "the café in 東京都 pays refunds to Zoë", "Ünder*", "payi* paid*", "refun* term*"),
 )
 
 

@@ -281,6 +281,10 @@ def test_words_are_mixed_with_the_neighbours_that_were_found() -> None:
         (2, pytest.approx((1 + 0.5 * 4) / 2)),
     ]
     assert mixed(found, 0.0, 2) == found[:2]
+    far = [Found(i, 7, i, float(i == 0), 4) for i in range(4)]
+    assert [each.score for each in mixed(far, 0.5, 4, reach=2)] == pytest.approx(
+        [1 / (1 + 0.5 + 0.25), 0.5 / (1 + 2 * 0.5 + 0.25), 0.25 / (1 + 2 * 0.5 + 0.25), 0.0]
+    )
 
 
 def test_fusion_adds_shares_of_the_best_score_or_reciprocal_ranks() -> None:

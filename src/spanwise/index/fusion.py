@@ -14,10 +14,11 @@ __all__ = ["fused", "mixed"]
 _K = 60
 
 
-def mixed(found: Sequence[Found], mix: float, limit: int) -> list[Found]:
+def mixed(found: Sequence[Found], mix: float, limit: int, reach: int = 1) -> list[Found]:
     """The best passages by the mean of their own score and, with a weight, their neighbours'.
 
-    A neighbour that was not found scores 0; one that there is not has no weight.
+    The weight is ``mix`` to the power of the distance, up to ``reach``. A neighbour that was not
+    found scores 0; one that there is not has no weight.
 
     >>> mixed([Found(7, 1, 0, 2.0, 2), Found(8, 1, 1, 1.0, 2)], 0.5, 2)[0].score
     1.6666666666666667
@@ -26,10 +27,14 @@ def mixed(found: Sequence[Found], mix: float, limit: int) -> list[Found]:
         scores = {(each.document, each.position): each.score for each in found}
         made = []
         for each in found:
-            score = each.score
-            score += mix * scores.get((each.document, each.position - 1), 0.0)
-            score += mix * scores.get((each.document, each.position + 1), 0.0)
-            made.append(each._replace(score=score / (1 + mix * each.neighbours)))
+            score, weights = each.score, 1.0
+            for distance in range(1, reach + 1):
+                weight = mix**distance
+                for place in (each.position - distance, each.position + distance):
+                    if place >= 0 and (place < each.of or not each.of):
+                        score += weight * scores.get((each.document, place), 0.0)
+                        weights += weight
+            made.append(each._replace(score=score / weights))
         found = sorted(made, key=lambda each: (-each.score, each.document, each.position))
     return list(found[:limit])
 

@@ -43,6 +43,9 @@ _DEEPER, _DEEPEST = 8, 10_000
 # Among how many passages found by words their neighbours are looked for; benchmarks/quality.py.
 _MIX_DEPTH = 1000
 
+# So far the scores of words reach: those beyond the neighbours count by the square of the weight.
+_WORDS_REACH = 2
+
 
 class Index:
     """Documents, their passages, words and vectors, in one place that stays equal to its sources.
@@ -429,7 +432,8 @@ class Index:
           ``ranks`` is reciprocal rank fusion, weight / (60 + rank). ``weights``: of words and of
           meaning (unset: 1 and 0.3 for scores, 1 and 1 for ranks).
         - ``mix``: the weight of both neighbours' scores in the mean that a passage is ranked by,
-          in each list, before they are fused; 0 for none.
+          in each list, before they are fused; by words its square for those beyond them. 0 for
+          none.
         - ``min_score``: on `Hit.score`: BM25 for words, the cosine for meaning, what the fusion
           gives for both, the reranker's where there is one.
         - ``rerank``: a function from the query and a list of passages to a score each; asked about
@@ -470,7 +474,8 @@ class Index:
                 words = meaning = []
                 if wishes.mode != "meaning":
                     reach = max(depth, _MIX_DEPTH) if mix else depth
-                    words = mixed(self._store.find_words(asked, scope, reach), mix, depth)
+                    found = self._store.find_words(asked, scope, reach)
+                    words = mixed(found, mix, depth, _WORDS_REACH)
                 if vector is not None:
                     meaning = self._store.find_near(self._making.space, vector, scope, depth, mix)
                 ranked = fused(words, meaning, wishes.mode, wishes.fusion, wishes.weights)

@@ -27,7 +27,7 @@ from spanwise.lexical import (
 __all__ = ["WORDS_VERSION", "WordQuery", "indexed_text", "read_query"]
 
 # What decides the words of a text; the word index is written anew where it differs.
-WORDS_VERSION = f"1/{unicodedata.unidata_version}"
+WORDS_VERSION = f"2/{unicodedata.unidata_version}"
 
 # A run that may hold a word beyond ASCII, and the signs that end one.
 _WIDE_RUN = re.compile(r"[0-9A-Za-z]*[^\0-\x7f][0-9A-Za-z\x80-\U0010ffff]*")

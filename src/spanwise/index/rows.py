@@ -127,11 +127,6 @@ class Found(NamedTuple):
     score: float
     of: int = 0
 
-    @property
-    def neighbours(self) -> int:
-        """How many passages stand beside it: 2, or fewer at an end of its document."""
-        return (self.position > 0) + (self.position + 1 != self.of)
-
 
 @dataclass(frozen=True, slots=True)
 class Passage:

@@ -106,8 +106,11 @@ def _of_words(
         if any(one != other for one, other in zip_longest(_places(connection), _places(fresh))):
             yield "", "the word index does not hold the words that there are"
         written = "SELECT term FROM vocabulary_terms"
-        if not set(fresh.execute(written)) <= set(connection.execute(written)):
+        wanted, held = set(fresh.execute(written)), set(connection.execute(written))
+        if wanted - held:
             yield "", "the vocabulary lacks words that there are"
+        if held - wanted:
+            yield "", "the vocabulary holds words that are gone"
     except sqlite3.DatabaseError as fault:
         yield "", f"the word index is damaged: {fault}"
 

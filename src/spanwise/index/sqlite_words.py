@@ -26,7 +26,7 @@ class WordIndex:
     """The words of every passage and of its context, with or without stems.
 
     FTS5 keeps where each word is and no text; to forget a passage it has to be told the words
-    that it was given. Words stay in the vocabulary when their passages go, and find nothing.
+    that it was given.
     """
 
     __slots__ = ("_connection", "_fresh", "_gone")
@@ -70,11 +70,14 @@ class WordIndex:
         self._connection.executemany(
             "INSERT INTO words (rowid, context, text) VALUES (?, ?, ?)", fresh
         )
-        if fresh:
-            self._connection.execute(
-                "INSERT INTO vocabulary (rowid, text) VALUES (?, ?)",
-                (fresh[0][0], " ".join(part for entry in fresh for part in entry[1:])),
-            )
+        self._connection.executemany(
+            "INSERT INTO vocabulary (vocabulary, rowid, text) VALUES ('delete', ?, ?)",
+            [(key, f"{context} {text}") for key, context, text in gone],
+        )
+        self._connection.executemany(
+            "INSERT INTO vocabulary (rowid, text) VALUES (?, ?)",
+            [(key, f"{context} {text}") for key, context, text in fresh],
+        )
 
     def forget(self) -> None:
         """Write nothing of what was added and forgotten: the transaction failed."""
@@ -122,12 +125,10 @@ class WordIndex:
                 "SELECT term FROM vocabulary_terms WHERE term >= ? AND term < ?",
                 (begun, begun + "\U0010ffff"),
             )
-            # Words of passages that are gone take no place among so many, and those of one stem
-            # count as one, whichever of them there are.
-            live = (word for (word,) in words if self._count(word))
+            # Words of one stem count as one, whichever of them there are.
             stems = stored_stems(self._connection)
             found: dict[str, str] = {}
-            for word in live:
+            for (word,) in words:
                 found.setdefault(stem(word) if stems else word, word)
                 if len(found) == _MOST_BEGUN:
                     break
