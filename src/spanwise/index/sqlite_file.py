@@ -98,7 +98,7 @@ class SqliteFile:
             way_out = "check the path and its permissions"
             if "locked" in said or "busy" in said:
                 way_out = "another process holds it; try again when that is done"
-            elif "readonly" in said:
+            elif "readonly" in said and self._read_only:
                 way_out = "open it without read_only to change it"
             elif "full" in said:
                 way_out = "free some room on the disk"
