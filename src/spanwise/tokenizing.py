@@ -16,7 +16,8 @@ from typing import Any
 from unicodedata import normalize
 
 from spanwise.cutting.sizers import Counted, Measure
-from spanwise.cutting.units import BlockCounter, Counter, UnitCounter, UnitMeasure, WordCounter
+from spanwise.cutting.token_ends import Encoding
+from spanwise.cutting.units import MARKS, SPACES, SPACES_AND_LINES, WORDS, Counter
 from spanwise.errors import OptionError, TokenizerWarning, shown
 from spanwise.extras import require_extra
 
@@ -95,7 +96,7 @@ class Tokens:
     def __init__(
         self,
         source: object,
-        counter: Counter,
+        counter: Counter | Encoding,
         *,
         proved: bool,
         name: str,
@@ -122,7 +123,7 @@ class Tokens:
 
     def bind(self, text: str) -> Measure:
         """The sizer bound to a text, which is then read once."""
-        return UnitMeasure(text, self._counter) if self.proved else Counted(text, self)
+        return self._counter.bind(text) if self.proved else Counted(text, self)
 
     def __reduce__(self) -> tuple[Callable[..., Tokens], tuple[object]]:
         return _again, (self._source,)
@@ -241,14 +242,13 @@ def _hugging_face(tokenizer: Any, quiet: bool) -> Tokens:
     added = copy.num_special_tokens_to_add(False)
     proved = _is_local(state, vocabulary)
     before = next((each for each in (" ", "") if proved and _adds_up(ids_of, each)), None)
-    counter: Counter
-    if before is None:
-        counter = BlockCounter(lambda text: count_all([text])[0], lines=False, added=added)
-    elif first["type"] in _WORD_SPLITTERS and _adds_up_by_words(ids_of):
-        counter = WordCounter(count_all, added)
+    if before is not None and first["type"] in _WORD_SPLITTERS and _adds_up_by_words(ids_of):
+        parting = MARKS if _parts_marks(state) else WORDS
+    elif any(map(_JOINS_LINES, vocabulary)) or not _adds_up_by_lines(ids_of):
+        parting = SPACES
     else:
-        lines = not any(map(_JOINS_LINES, vocabulary)) and _adds_up_by_lines(ids_of)
-        counter = UnitCounter(count_all, added, before, lines=lines)
+        parting = SPACES_AND_LINES
+    counter = Counter(count_all, parting, added, own_space=before == "")
     digest = blake2b(source.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
     return Tokens(
         copy,
@@ -302,6 +302,13 @@ def _is_local(state: dict[str, Any], vocabulary: dict[str, int]) -> bool:
     return not any(map(_JOINS, vocabulary))
 
 
+def _parts_marks(state: dict[str, Any]) -> bool:
+    """Whether every ASCII punctuation mark is a word of its own, as BERT has it."""
+    normalizer, splitter = state.get("normalizer"), state["pre_tokenizer"]
+    plain = normalizer is None or normalizer["type"] == "BertNormalizer"
+    return bool(plain and splitter["type"] == "BertPreTokenizer")
+
+
 def _parts(part: dict[str, Any] | None, inner: str) -> list[dict[str, Any]]:
     """The parts of a sequence, however deep, or the one part there is."""
     if part is None:
@@ -316,13 +323,20 @@ def _encoding(encoding: Any, encode_ordinary: Callable[[str], list[int]]) -> Tok
     name = str(getattr(encoding, "name", type(encoding).__name__))
     pattern = str(getattr(encoding, "_pat_str", "(?<"))
 
-    def count(text: str) -> int:
-        return len(encode_ordinary(text))
-
     proved = "(?<" not in pattern and _adds_up(encode_ordinary, " ")
+    parting = SPACES_AND_LINES if proved and _adds_up_by_lines(encode_ordinary) else SPACES
+    ranks: dict[bytes, int] = getattr(encoding, "_mergeable_ranks", {})
+    counter: Counter | Encoding
+    if ranks:
+        lengths = [0] * (max(ranks.values()) + 1)
+        for token, rank in ranks.items():
+            lengths[rank] = len(token)
+        counter = Encoding(encode_ordinary, lengths, parting)
+    else:
+        counter = Counter(lambda texts: [len(encode_ordinary(text)) for text in texts], parting)
     return Tokens(
         name if name in _ENCODINGS else encoding,
-        BlockCounter(count, lines=proved and _adds_up_by_lines(encode_ordinary)),
+        counter,
         proved=proved,
         name=name,
         fingerprint=f"tokens({name})",
@@ -336,7 +350,7 @@ def _other(tokenizer: Any, count: Callable[[str], int]) -> Tokens:
     own = getattr(tokenizer, "fingerprint", None)
     return Tokens(
         tokenizer,
-        BlockCounter(lambda text: count(readable(text)), lines=False),
+        Counter(lambda texts: [count(readable(text)) for text in texts], SPACES),
         proved=False,
         name=name or type(tokenizer).__name__,
         fingerprint=own if isinstance(own, str) else f"tokens({kind} {name})",

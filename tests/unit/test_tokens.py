@@ -7,8 +7,9 @@ import pickle
 import sys
 import warnings
 from collections.abc import Callable
+from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from hostile import hostile
@@ -27,10 +28,25 @@ from spanwise import (
     fixed_with_overlap,
     tokens,
 )
-from spanwise.cutting import units
+from spanwise.cutting import sums, token_ends, units
 from spanwise.tokenizing import Tokens
 
 PROSE = "The refund takes five to ten days, of which two are ours. Ask again after that!\n\n" * 30
+FOREIGN = "Café « über » naïve 🤖 words, “quoted” 東京 and नमस्ते — then plain ones again.\n" * 30
+
+# The lengths from which on texts are read in parts, so small that every text is.
+SHORT = (
+    (sums, "STRETCH", 5),
+    (sums, "_KEPT", 3),
+    (token_ends, "STRETCH", 5),
+    (token_ends, "_RUN", 20),
+    (token_ends, "_WINDOW", 6),
+    (token_ends, "_BLOCK_BITS", 2),
+    (units, "STRETCH", 5),
+    (units, "_PART", 20),
+    (units, "_LONGEST", 12),
+    (units, "_GROUP", 2),
+)
 
 
 def sizer_of(make: str) -> Tokens:
@@ -56,7 +72,23 @@ def counted(make: str) -> Callable[[str], int]:
 @given(text=hostile, data=st.data())
 def test_no_range_measures_less_than_it_is(make: str, text: str, data: st.DataObject) -> None:
     """What is added up is never below the count of the exact string."""
+    assert_never_less(sizer_of(make), text, data)
+
+
+@pytest.mark.parametrize("make", MAKES)
+@given(text=hostile, data=st.data())
+def test_no_range_of_a_text_read_in_parts_measures_less(
+    make: str, text: str, data: st.DataObject
+) -> None:
+    """Groups, runs, blocks and stretches: texts too short for them are as if they were long."""
     sizer = sizer_of(make)
+    with pytest.MonkeyPatch.context() as patched:
+        for module, name, value in SHORT:
+            patched.setattr(module, name, value)
+        assert_never_less(sizer, text, data)
+
+
+def assert_never_less(sizer: Tokens, text: str, data: st.DataObject) -> None:
     assert sizer.proved
     measure = sizer.bind(text)
     lo = data.draw(st.integers(0, len(text)))
@@ -75,16 +107,23 @@ def test_no_range_measures_less_than_it_is(make: str, text: str, data: st.DataOb
 
 
 @pytest.mark.parametrize("make", MAKES)
+@pytest.mark.parametrize("text", [PROSE, FOREIGN], ids=["prose", "foreign"])
 @given(data=st.data())
-def test_passages_of_prose_measure_exactly(make: str, data: st.DataObject) -> None:
-    """From ink to ink of usual text the sum is the count, specials included."""
+def test_passages_of_usual_text_measure_exactly(make: str, text: str, data: st.DataObject) -> None:
+    """From ink to ink the sum is the count, specials included; what fits is all that does."""
     sizer, count = sizer_of(make), counted(make)
-    measure = sizer.bind(PROSE)
-    words = [i for i in range(len(PROSE)) if PROSE[i - 1 : i].isspace() and PROSE[i].isalpha()]
+    measure = sizer.bind(text)
+    words = [i for i in range(len(text)) if text[i - 1 : i].isspace() and text[i].isalpha()]
     lo = data.draw(st.sampled_from(words))
-    hi = min(len(PROSE), lo + data.draw(st.integers(1, 700)))
-    hi = lo + len(PROSE[lo:hi].rstrip())
-    assert measure.size(lo, hi) == sizer(PROSE[lo:hi]) == count(PROSE[lo:hi])
+    hi = min(len(text), lo + data.draw(st.integers(1, 700)))
+    hi = lo + len(text[lo:hi].rstrip())
+    size = measure.size(lo, hi)
+    assert size == sizer(text[lo:hi]) == sizer.whole(text[lo:hi])
+    # Only a character that is unknown to the tokenizer may count more than it makes of it.
+    assert size == count(text[lo:hi]) or (text == FOREIGN and make == "metaspace")
+    end = measure.fit(lo, len(text), size)
+    assert count(text[lo:end]) <= size
+    assert end >= lo + len(text[lo:hi].rpartition(" ")[0])
 
 
 @pytest.mark.parametrize("make", MAKES)
@@ -101,6 +140,7 @@ def test_passages_of_prose_measure_exactly(make: str, data: st.DataObject) -> No
         "    indented = line\n" * 200,
         "\U00012000\U00012001\U00012002 " * 300,
         "\ud800 " * 200,
+        "\ud83d\ude00 word" * 200,
         "[MASK] <|endoftext|> </s> " * 100,
     ],
     ids=lambda text: repr(text[:9]),
@@ -174,21 +214,22 @@ def test_control_tokens_count_as_plain_text(make: str) -> None:
 
 
 class Recorder:
-    """An encoding that keeps what it was given."""
+    """An encoding of single bytes that keeps what it was given."""
 
     name = "recorder"
     _pat_str = r"\S+"
+    _mergeable_ranks: ClassVar = {bytes([byte]): byte for byte in range(256)}
 
     def __init__(self) -> None:
         self.given: list[str] = []
 
     def encode_ordinary(self, text: str) -> list[int]:
         self.given.append(text)
-        return [len(part) for part in text.split()]
+        return list(text.encode())
 
 
 def test_a_text_is_read_once() -> None:
-    """Blocks are counted once; beside that only the ends of what is asked about."""
+    """Runs are encoded once; beside that only the ends of what is asked about."""
     encoding = Recorder()
     sizer = tokens(encoding)
     assert sizer.proved
@@ -198,9 +239,37 @@ def test_a_text_is_read_once() -> None:
     assert sum(map(len, encoding.given)) == len(text)
     for make in (by_paragraph, fixed_with_overlap, by_text):
         encoding.given.clear()
-        assert len(make(chunk_size=100, overlap=10, sizer=sizer).split(text)) >= 200
-        assert sum(map(len, encoding.given)) < 8 * len(text)
-        assert max(map(len, encoding.given)) < 300
+        assert len(make(chunk_size=600, overlap=60, sizer=sizer).split(text)) >= 200
+        ends = [len(each) for each in encoding.given if len(each) < 2000]
+        assert sum(map(len, encoding.given)) == len(text) + sum(ends)
+        assert max(ends) < 20
+        assert sum(ends) < len(text) // 5
+
+
+@pytest.mark.parametrize("make", ["cl100k_base", "o200k_base"])
+def test_a_long_text_is_counted_in_runs(make: str) -> None:
+    """An encoder that refuses a million characters at once counts them all the same."""
+    sizer = sizer_of(make)
+    text = "word " * 300_000
+    assert sizer(text) == sizer.whole(text) == sizer.bind(text).size(0, len(text)) == 300_001
+    text = "x" * 1_200_000
+    assert sizer(text) == sizer.whole(text) >= 1_200_000 // 8
+    assert sizer.bind(text).size(0, len(text)) >= sizer.whole(text)
+
+
+@pytest.mark.parametrize("parting", ["SPACES", "SPACES_AND_LINES", "WORDS", "MARKS"])
+@given(text=hostile.filter(bool))
+def test_pieces_are_the_text(parting: str, text: str) -> None:
+    """Keys stand for pieces that are the text, each from a place where it may be parted."""
+    parted = getattr(units, parting)
+    keys = parted.keys(text)
+    pieces = parted.pieces(keys)
+    assert "".join(pieces) == text
+    assert all(pieces)
+    assert len(set(keys)) == len(set(pieces))
+    if parting.startswith("SPACES"):
+        places = [0, *(found.start() for found in parted.border.finditer(text, 1))]
+        assert [*accumulate(map(len, pieces[:-1]), initial=0)] == places
 
 
 def test_a_word_is_counted_once_by_a_slow_tokenizer() -> None:
@@ -212,16 +281,14 @@ def test_a_word_is_counted_once_by_a_slow_tokenizer() -> None:
         return [len(text) for text in texts]
 
     text = " ".join(f"word{i % 700}" for i in range(20_000))
-    for counter in (
-        units.WordCounter(count_all, 2),
-        units.UnitCounter(count_all, 2, " ", lines=True),
-    ):
+    for parting in (units.WORDS, units.MARKS, units.SPACES, units.SPACES_AND_LINES):
+        counter = units.Counter(count_all, parting, 2)
         given.clear()
-        measure = units.UnitMeasure(text, counter)
+        measure = counter.bind(text)
         assert measure.size(0, len(text)) >= 20_000
         assert len(given) <= 701
         given.clear()
-        units.UnitMeasure(text[len("word0 ") :], counter)
+        counter.bind(text[len("word0 ") :])
         assert len(given) <= 1
 
 
@@ -232,7 +299,7 @@ def test_a_run_without_spaces_is_given_in_bounded_pieces() -> None:
     for text in ("a" * 40_000, "漢字文章" * 10_000):
         encoding.given.clear()
         fixed_with_overlap(chunk_size=1, overlap=0, max_size=cap(400, len)).split(text)
-        by_text(chunk_size=400, max_size=cap(1, sizer)).split(text)
+        by_text(chunk_size=400, max_size=cap(900, sizer)).split(text)
         assert max(map(len, encoding.given)) <= 2000
 
 
@@ -248,8 +315,8 @@ def test_what_is_remembered_is_bounded(most: int, monkeypatch: pytest.MonkeyPatc
     for lo, hi in ((0, len(text)), (3, 900), (1200, 9000)):
         assert measure.size(lo, hi) == whole.size(lo, hi)
         assert measure.fit(lo, hi, 90) == whole.fit(lo, hi, 90)
-    assert isinstance(small._counter, units.WordCounter)
-    assert len(small._counter._known.counts) <= most
+    assert isinstance(small._counter, units.Counter)
+    assert len(small._counter._known) <= most
 
 
 # --- every other tokenizer ------------------------------------------------------------------

@@ -102,12 +102,15 @@ class Packer:
         """Whether ``[lo, hi)`` measures at most the size."""
         return fits(self.measure, lo, hi, self.size)
 
-    def reach(self, lo: int, hi: int, share: int = 1) -> int:
-        """How far a piece from ``lo`` may go: the size, or half of it for a ``share`` of 2."""
+    def reach(self, lo: int, hi: int) -> int:
+        """How far a piece from ``lo`` may go."""
+        return min(hi, lo + self.size) if self.exact else self.measure.fit(lo, hi, self.size)
+
+    def half(self, lo: int, limit: int, hi: int) -> int:
+        """How far half a size goes from ``lo``, where a whole one reaches ``limit``."""
         if self.exact:
-            return min(hi, lo + self.size // share)
-        limit = self.measure.fit(lo, hi, self.size)
-        return limit if share == 1 else halfway(self.measure, lo, limit, hi, self.size)
+            return min(hi, lo + self.size // 2)
+        return halfway(self.measure, lo, limit, hi, self.size)
 
     def fill(
         self,
@@ -182,7 +185,8 @@ class Packer:
             c, boundary_after = self.under_head(p, head, hi) if limit <= head else -1, WORD.name
             if c < 0:
                 last = min(limit, max(tail - 1, low + 1))
-                c, boundary_after = self.best(levels, p, low, last, hi)
+                half = max(low, self.half(p, limit, hi))
+                c, boundary_after = self.best(levels, p, low, half, last, hi)
             if c <= p:
                 c = border_after(text, low + 1, hi, p)
                 boundary_after = CLUSTER.name
@@ -195,14 +199,13 @@ class Packer:
         return under_head(self.text, self.measure, p, head, hi, self.size)
 
     def best(
-        self, levels: Sequence[Level], p: int, low: int, limit: int, hi: int
+        self, levels: Sequence[Level], p: int, low: int, half: int, limit: int, hi: int
     ) -> tuple[int, str]:
         """The locally best cut for a piece from ``p``, and the name of its level.
 
-        The strongest level that has a cut wins; of its cuts the best in the back
-        half of the size, else the last. Weaker than sentences it is the last.
+        The strongest level that has a cut wins; of its cuts the best beyond
+        ``half`` of the size, else the last. Weaker than sentences it is the last.
         """
-        half = max(low, self.reach(p, hi, 2))
         for level in levels:
             c = self.choose(level, half, limit, hi) if level.chosen else -1
             if c < 0 or not (self.exact or self.fits(p, end_at(self.text, p, c))):

@@ -161,7 +161,7 @@ class Blocks:
                 boundary = WORD.name
                 continue
             if long:
-                c = packer.choose(block, max(low, packer.reach(p, end, 2)), limit, end)
+                c = packer.choose(block, max(low, packer.half(p, limit, end)), limit, end)
                 if c >= 0 and not packer.fits(p, end_at(text, p, c)):
                     c = -1
             if c < 0:
@@ -294,7 +294,9 @@ def _pack_sections(blocks: Blocks, front: int, floor: int) -> None:
         start, end = starts[i], ends[i]
         if packer.capped is not None:
             blocks.leave_room(packer.capped, found.last_headings[i])
-        whole = end - start <= size if exact else fits(measure, start, end, size)
+        # Room left free of a cap makes a difference to what was measured before.
+        known = shorts[i] >= 0 and packer.capped is None
+        whole = end - start <= size if exact else known or packer.fits(start, end)
         if whole and shorts[i] >= 0:
             if opened >= 0 and not fits(measure, starts[opened], end, bound):
                 add(starts[opened], ends[i - 1], boundary)

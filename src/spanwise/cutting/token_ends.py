@@ -1,0 +1,207 @@
+"""Counting a text by where its tokens end, for tokenizers whose tokens are bytes of the text.
+
+Such a tokenizer is so fast that nothing is worth remembering but its own answer: a text is encoded
+once, in runs, and the end of each token is kept. Between two places at which counts add up stand as
+many tokens as end there.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator
+from itertools import accumulate
+
+from spanwise.cutting.sums import LARGEST, STRETCH, Summed
+from spanwise.cutting.units import Parting
+
+__all__ = ["Encoding", "TokenEnds"]
+
+# A run is at least so long, and looked at in windows for pieces that are too long.
+_RUN, _WINDOW = 1 << 15, 512
+
+# The bytes of UTF-8 that begin no character.
+_INNER = bytes(range(0x80, 0xC0))
+
+# Of a text that is not ASCII it is kept where in UTF-8 every block of so many code points begins.
+_BLOCK_BITS = 8
+
+
+class Encoding:
+    """How many tokens a string has by an encoding that adds none.
+
+    Args:
+        encode: the tokens of a string.
+        lengths: how many bytes each token has.
+        parting: where counts add up.
+    """
+
+    __slots__ = ("border", "encode", "lengths")
+
+    added = 0
+
+    def __init__(
+        self, encode: Callable[[str], list[int]], lengths: list[int], parting: Parting
+    ) -> None:
+        self.encode = encode
+        self.lengths = lengths
+        self.border = parting.border
+
+    def whole(self, text: str) -> int:
+        """The true count of a string.
+
+        It is read in runs, for encoders refuse long strings. A piece of over 100,000 code points
+        that has no place to part it is parted anyway, which counts a little more.
+        """
+        if len(text) <= LARGEST:
+            return self.opening(text)
+        return sum(
+            self.opening(text[at : min(at + LARGEST, stop)])
+            for start, stop, _ in runs(text, self.border)
+            for at in range(start, stop, LARGEST)
+        )
+
+    size = whole
+
+    def opening(self, text: str) -> int:
+        """The count of a string that is not long."""
+        return len(self.encode(text)) if text else 0
+
+    following = opening
+
+    def bind(self, text: str) -> TokenEnds:
+        """The encoding bound to a text, which is then read once."""
+        return TokenEnds(text, self)
+
+
+def runs(text: str, border: re.Pattern[str]) -> Iterator[tuple[int, int, bool]]:
+    """Runs of a text between places to part it, and of each whether it holds a long piece."""
+    start = at = 0
+    while at < len(text):
+        found = border.search(text, at + _WINDOW)
+        stop = found.start() if found else len(text)
+        if stop - at > 2 * _WINDOW:
+            if start < at:
+                yield start, at, False
+            yield at, stop, True
+            start = stop
+        elif stop - start >= _RUN:
+            yield start, stop, False
+            start = stop
+        at = stop
+    if start < at:
+        yield start, at, False
+
+
+class TokenEnds(Summed):
+    """An encoding bound to a text: the place of every token's end in UTF-8."""
+
+    __slots__ = ("_blocks", "_encoding", "_ends")
+
+    def __init__(self, text: str, encoding: Encoding) -> None:
+        super().__init__(text, encoding)
+        self._encoding = encoding
+        self._ends = array("Q", [0])  # where so many tokens end
+        self._blocks = array("Q")  # where blocks begin in UTF-8, if that is not as in the text
+        if not text.isascii():
+            step = 1 << _BLOCK_BITS
+            sizes = (_utf8(text[i : i + step]) for i in range(0, len(text), step))
+            self._blocks.extend(accumulate(sizes, initial=0))
+        for start, stop, long in runs(text, encoding.border):
+            if long:
+                self._add_stretches(start, stop, STRETCH)
+            else:
+                self._add(start, stop)
+
+    def _add(self, start: int, stop: int) -> None:
+        """Add the ends of the tokens of ``[start, stop)``."""
+        ends, read, lengths = self._ends, len(self._ends), self._encoding.lengths
+        run, begin = self._text[start:stop], ends.pop()
+        sizes = [lengths[token] for token in self._encoding.encode(run)]
+        ends.fromlist([*accumulate(sizes, initial=begin)])
+        if ends[-1] - begin == _utf8(run):
+            return
+        # These are not its bytes, as of two surrogates that an encoder takes for one character.
+        del ends[read:]
+        found = self._encoding.border.search(self._text, (start + stop) // 2, stop)
+        if stop - start == 1:
+            ends.extend([begin + _utf8(run)] * len(sizes))
+        elif found:
+            self._add(start, found.start())
+            self._add(found.start(), stop)
+        else:
+            self._add_stretches(start, stop, 1)
+
+    def _add_stretches(self, start: int, stop: int, length: int) -> None:
+        """Add the tokens of what has no place to part it, or none that can be relied on."""
+        for at in range(start, stop, length):
+            if at > start:
+                self._soft.append(at)
+            self._add(at, min(at + length, stop))
+
+    def holds(self, lo: int, hi: int, limit: int) -> bool:
+        """Whether a range is counted to be at most ``limit``; cheap when it is far from it."""
+        if hi - lo <= limit and _utf8(self._text[lo:hi]) <= limit:
+            return True  # no token is less than a byte
+        return super().holds(lo, hi, limit)
+
+    def _after(self, at: int) -> tuple[int, int]:
+        if not at:
+            return 0, 0
+        soft = self._soft
+        i = bisect_left(soft, at)
+        place = soft[i] if i < len(soft) else len(self._text)
+        found = self._encoding.border.search(self._text, at, place + 1)
+        if found:
+            place = min(place, found.start())
+        return place, self._count(place)
+
+    def _before(self, at: int) -> tuple[int, int]:
+        place = self._place(at)
+        return place, self._count(place)
+
+    def _place(self, at: int) -> int:
+        """The last place up to ``at``."""
+        text, soft = self._text, self._soft
+        if at >= len(text):
+            return len(text)
+        i = bisect_right(soft, at)
+        floor = soft[i - 1] if i else 0
+        is_border = self._encoding.border.match
+        while at > floor and not is_border(text, at):
+            line = text.rfind("\n", floor, at - 1) + 1
+            at = max(floor, line, text.rfind(" ", line, at))
+        return at
+
+    def _reached(self, count: int, end: int) -> int:
+        ends = self._ends
+        if count + 1 < len(ends):
+            last = ends[bisect_left(ends, ends[count + 1]) - 1]
+            end = min(end, self._character(last))
+        return self._place(end)
+
+    def _least(self, count: int) -> int:
+        return self._after(self._character(self._ends[min(count, len(self._ends) - 1)]))[0]
+
+    def _count(self, place: int) -> int:
+        """How many tokens end up to a place."""
+        if self._blocks:
+            block = place >> _BLOCK_BITS
+            place = self._blocks[block] + _utf8(self._text[block << _BLOCK_BITS : place])
+        return bisect_right(self._ends, place) - 1
+
+    def _character(self, byte: int) -> int:
+        """The last place of the text up to a place in its UTF-8."""
+        if not self._blocks:
+            return byte
+        block = bisect_right(self._blocks, byte) - 1
+        start = block << _BLOCK_BITS
+        written = self._text[start : start + (1 << _BLOCK_BITS)].encode("utf-8", "surrogatepass")
+        before = written[: byte - self._blocks[block]]
+        inside = len(before) < len(written) and written[len(before)] in _INNER
+        return start + len(before.translate(None, _INNER)) - inside
+
+
+def _utf8(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
