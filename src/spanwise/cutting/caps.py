@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from spanwise.cutting.sizers import Measure, Sizer, bind, chars, fits
+from spanwise.cutting.sizers import Measure, Sizer, bind, chars
 from spanwise.errors import OptionError, shown
 
 __all__ = [
@@ -125,8 +125,8 @@ class Capped:
     def holds(self, lo: int, hi: int, limit: int) -> bool:
         """Whether ``[lo, hi)`` is at most ``limit`` and within the cap."""
         if self.cap is self.inner:
-            return fits(self.inner, lo, hi, min(limit, self.most - self.kept))
-        return fits(self.cap, lo, hi, self.most - self.kept) and fits(self.inner, lo, hi, limit)
+            return self.inner.holds(lo, hi, min(limit, self.most - self.kept))
+        return self.cap.holds(lo, hi, self.most - self.kept) and self.inner.holds(lo, hi, limit)
 
     def leave(self, room: int) -> None:
         """Leave room in the cap for what stands beside the next passages."""
@@ -134,7 +134,7 @@ class Capped:
 
     def allows(self, lo: int, hi: int) -> bool:
         """Whether ``[lo, hi)`` is within the whole cap."""
-        return fits(self.cap, lo, hi, self.most)
+        return self.cap.holds(lo, hi, self.most)
 
 
 def bind_capped(sizer: Sizer, limit: Cap | None, text: str, overlap: int = 0) -> Measure:

@@ -15,7 +15,7 @@ from zlib import crc32
 from spanwise.cutting.caps import Capped, fit_all, halfway
 from spanwise.cutting.clusters import border_after, border_before, is_border
 from spanwise.cutting.levels import CLUSTER, SENTENCE, WORD, Level
-from spanwise.cutting.sizers import Chars, Measure, fits
+from spanwise.cutting.sizers import Chars, Measure
 from spanwise.cutting.spans import WHITE, end_at, start_at, trim
 
 __all__ = ["RUNT", "Packer", "checksum", "merge_backward", "merge_forward", "reach", "under_head"]
@@ -91,16 +91,16 @@ class Packer:
     def merges(self, lo: int, hi: int, bound: int, boundary: str) -> bool:
         """Whether ``[lo, hi)`` may be one piece, merged where one opens at ``boundary``."""
         if boundary != "row" or self.capped is None:
-            return fits(self.measure, lo, hi, bound)
+            return self.measure.holds(lo, hi, bound)
         kept = self.capped.kept
         self.capped.leave(max(kept, self.rows_kept))
-        answer = fits(self.measure, lo, hi, bound)
+        answer = self.measure.holds(lo, hi, bound)
         self.capped.kept = kept
         return answer
 
     def fits(self, lo: int, hi: int) -> bool:
         """Whether ``[lo, hi)`` measures at most the size."""
-        return fits(self.measure, lo, hi, self.size)
+        return self.measure.holds(lo, hi, self.size)
 
     def reach(self, lo: int, hi: int) -> int:
         """How far a piece from ``lo`` may go."""
@@ -151,14 +151,14 @@ class Packer:
                 self.add(p, c, boundary)
             else:
                 c = level.first(text, limit, hi)
-                if c >= hi and not (most and fits(self.measure, p, hi, most)):
+                if c >= hi and not (most and self.measure.holds(p, hi, most)):
                     # This level has no cut here at all: the next one takes its place.
                     levels = levels[1:]
                     level = levels[0]
                     find = level.last
                     continue
                 end = end_at(text, p, c)
-                if most and fits(self.measure, p, end, most):
+                if most and self.measure.holds(p, end, most):
                     self.add(p, end, boundary)
                 else:
                     self.fill(p, end, levels[1:], boundary, head=head, most=most)
@@ -298,7 +298,7 @@ def merge_forward(packer: Packer, first: int, floor: int, bound: int, last: int)
     opening = ""
     for start, end, boundary in packer.take(first):
         if opened < 0:
-            if end - start >= floor if exact else not fits(measure, start, end, floor - 1):
+            if end - start >= floor if exact else not measure.holds(start, end, floor - 1):
                 add_start(start)
                 add_end(end)
                 add_boundary(boundary)
@@ -310,7 +310,7 @@ def merge_forward(packer: Packer, first: int, floor: int, bound: int, last: int)
             add(opened, closed, opening)
             opened, opening = start, boundary
         closed = end
-        if not fits(measure, opened, closed, floor - 1):
+        if not measure.holds(opened, closed, floor - 1):
             add(opened, closed, opening)
             opened = -1
     if opened >= 0:
@@ -330,7 +330,7 @@ def merge_backward(packer: Packer, first: int, floor: int, bound: int) -> None:
     add_start, add_end, add_boundary = packer.appends()
     for start, end, boundary in packer.take(first):
         if (
-            (end - start < floor if exact else fits(measure, start, end, floor - 1))
+            (end - start < floor if exact else measure.holds(start, end, floor - 1))
             and len(starts) > first
             and packer.merges(starts[-1], end, bound, boundary)
         ):

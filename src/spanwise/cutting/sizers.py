@@ -12,7 +12,7 @@ from itertools import islice
 from re import compile as pattern
 from typing import Protocol
 
-__all__ = ["Counted", "Measure", "Sizer", "bind", "chars", "exceeds", "fits", "utf8_bytes", "words"]
+__all__ = ["Counted", "Measure", "Sizer", "bind", "chars", "exceeds", "utf8_bytes", "words"]
 
 Sizer = Callable[[str], int]
 
@@ -58,6 +58,12 @@ class Measure(Protocol):
     def back(self, lo: int, hi: int, limit: int) -> int:
         """The earliest start in ``[lo, hi]`` found to hold at most ``limit``, or ``hi``."""
 
+    def holds(self, lo: int, hi: int, limit: int) -> bool:
+        """Whether ``[lo, hi)`` was measured to be at most ``limit``.
+
+        A range that is much too large is not measured whole for it.
+        """
+
 
 def bind(sizer: Sizer, text: str) -> Measure:
     """The sizer bound to a text.
@@ -74,16 +80,6 @@ def bind(sizer: Sizer, text: str) -> Measure:
         bound: Measure = own(text)
         return bound
     return Counted(text, sizer)
-
-
-def fits(measure: Measure, lo: int, hi: int, limit: int) -> bool:
-    """Whether ``[lo, hi)`` was measured to be at most ``limit``.
-
-    A range that is much too large is never measured whole. A measure that can answer
-    without looking for the furthest end has a method of its own, ``holds``.
-    """
-    holds = getattr(measure, "holds", None)
-    return bool(holds(lo, hi, limit)) if holds else measure.fit(lo, hi, limit) == hi
 
 
 def exceeds(measure: Measure, lo: int, hi: int, size: int, times: int) -> bool:
@@ -137,6 +133,10 @@ class Counted:
     def back(self, lo: int, hi: int, limit: int) -> int:
         """The earliest start found to hold at most ``limit``, or ``hi``."""
         return hi - _gallop(hi - lo, limit, lambda reach: self.size(hi - reach, hi))
+
+    def holds(self, lo: int, hi: int, limit: int) -> bool:
+        """Whether ``[lo, hi)`` was measured to be at most ``limit``."""
+        return self.fit(lo, hi, limit) == hi
 
 
 class _Words(Counted):

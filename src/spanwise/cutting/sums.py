@@ -20,8 +20,8 @@ __all__ = ["LARGEST", "STRETCH", "Counts", "Summed"]
 # What has no place to part it is parted in stretches of so many code points.
 STRETCH = 48
 
-# So many answers of each kind are remembered of one text.
-_KEPT = 1024
+# So many answers of each kind are remembered of one text (about 6 MB in all).
+_KEPT = 1 << 14
 
 # From here on the size of a range that has to be counted whole is only estimated.
 LARGEST = 100_000

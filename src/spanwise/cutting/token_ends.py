@@ -120,13 +120,14 @@ class TokenEnds(Summed):
         run, begin = self._text[start:stop], ends.pop()
         sizes = [lengths[token] for token in self._encoding.encode(run)]
         ends.fromlist([*accumulate(sizes, initial=begin)])
-        if ends[-1] - begin == _utf8(run):
+        end = self._byte(stop)
+        if ends[-1] == end:
             return
         # These are not its bytes, as of two surrogates that an encoder takes for one character.
         del ends[read:]
         found = self._encoding.border.search(self._text, (start + stop) // 2, stop)
         if stop - start == 1:
-            ends.extend([begin + _utf8(run)] * len(sizes))
+            ends.extend([end] * len(sizes))
         elif found:
             self._add(start, found.start())
             self._add(found.start(), stop)
@@ -186,10 +187,14 @@ class TokenEnds(Summed):
 
     def _count(self, place: int) -> int:
         """How many tokens end up to a place."""
-        if self._blocks:
-            block = place >> _BLOCK_BITS
-            place = self._blocks[block] + _utf8(self._text[block << _BLOCK_BITS : place])
-        return bisect_right(self._ends, place) - 1
+        return bisect_right(self._ends, self._byte(place)) - 1
+
+    def _byte(self, place: int) -> int:
+        """Where a place of the text is in its UTF-8."""
+        if not self._blocks:
+            return place
+        block = place >> _BLOCK_BITS
+        return self._blocks[block] + _utf8(self._text[block << _BLOCK_BITS : place])
 
     def _character(self, byte: int) -> int:
         """The last place of the text up to a place in its UTF-8."""

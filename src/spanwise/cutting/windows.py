@@ -10,7 +10,7 @@ from spanwise.cutting.caps import borrowed, halfway
 from spanwise.cutting.clusters import border_after, border_before
 from spanwise.cutting.levels import CLUSTER, SENTENCE_INSIDE, WORD, Find, Level, paragraph_level
 from spanwise.cutting.pack import reach, under_head
-from spanwise.cutting.sizers import Chars, Measure, fits
+from spanwise.cutting.sizers import Chars, Measure
 from spanwise.cutting.spans import Spans, end_at, is_white, start_at, texts_below, trim
 
 __all__ = ["BEFORE_WHITE", "Aim", "Windows"]
@@ -208,4 +208,4 @@ class Windows:
         return min(self.text_starts[i], hi)
 
     def _fits(self, body: int, cut: int) -> bool:
-        return fits(self.measure, body, end_at(self.text, body, cut), self.size)
+        return self.measure.holds(body, end_at(self.text, body, cut), self.size)

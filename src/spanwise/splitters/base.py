@@ -22,7 +22,7 @@ from spanwise.cutting.levels import (
     paragraph_level,
 )
 from spanwise.cutting.pack import Packer, reach
-from spanwise.cutting.sizers import Measure, Sizer, chars, fits
+from spanwise.cutting.sizers import Measure, Sizer, chars
 from spanwise.cutting.spans import Spans
 from spanwise.documents import Document, Outline
 from spanwise.embedders.base import ceiling_of
@@ -345,7 +345,7 @@ def show(packer: Packer, overlap: int, front: int = 0, largest: int | None = Non
         earliest = before if most is None else measure.back(before, end, most)
         earliest = min(max(earliest, front), body)
         start = reach(text, measure, paragraph, before, body, overlap, earliest)
-        if most is not None and not fits(measure, start, end, most):
+        if most is not None and not measure.holds(start, end, most):
             start = body
         starts.append(start)
     return Spans(starts, bodies, ends, packer.boundaries)

@@ -10,7 +10,7 @@ from typing import ClassVar
 from spanwise.cutting.caps import Capped
 from spanwise.cutting.levels import WORD, Level, block_level, paragraph_level
 from spanwise.cutting.pack import RUNT, Packer, checksum, merge_backward
-from spanwise.cutting.sizers import exceeds, fits
+from spanwise.cutting.sizers import exceeds
 from spanwise.cutting.spans import Spans, end_at, start_at, texts_below, trim
 from spanwise.documents import Document, Outline
 from spanwise.errors import EmptyDocumentWarning, OptionError, shown
@@ -257,7 +257,7 @@ class _Sections:
             end = end_at(text, head, stop)
             if packer.exact:
                 body = end - head if end - head < floor and end - start <= size else -1
-            elif fits(measure, head, end, floor - 1) and fits(measure, start, end, size):
+            elif measure.holds(head, end, floor - 1) and measure.holds(start, end, size):
                 body = measure.size(head, end)
             else:
                 body = -1
@@ -298,7 +298,7 @@ def _pack_sections(blocks: Blocks, front: int, floor: int) -> None:
         known = shorts[i] >= 0 and packer.capped is None
         whole = end - start <= size if exact else known or packer.fits(start, end)
         if whole and shorts[i] >= 0:
-            if opened >= 0 and not fits(measure, starts[opened], end, bound):
+            if opened >= 0 and not measure.holds(starts[opened], end, bound):
                 add(starts[opened], ends[i - 1], boundary)
                 opened, boundary = -1, "heading"
             if i >= stretch:
@@ -320,7 +320,7 @@ def _pack_sections(blocks: Blocks, front: int, floor: int) -> None:
         else:
             blocks.pack(start, end, found.heads[i], boundary)
         if opened >= 0:
-            if fits(measure, starts[opened], packer.ends[first], bound):
+            if measure.holds(starts[opened], packer.ends[first], bound):
                 packer.starts[first] = starts[opened]
             else:
                 packer.starts.insert(first, starts[opened])
@@ -362,7 +362,7 @@ def _close_bare(
     packer = blocks.packer
     last = len(packer.starts) - 1
     if last >= 0 and packer.starts[last] >= front:
-        if fits(packer.measure, packer.starts[last], end, bound):
+        if packer.measure.holds(packer.starts[last], end, bound):
             packer.ends[last] = end
             return
     elif last < 0:

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from spanwise.cutting.caps import Cap
 from spanwise.cutting.levels import SENTENCE, WORD, paragraph_level
-from spanwise.cutting.sizers import Sizer, chars, fits
+from spanwise.cutting.sizers import Sizer, chars
 from spanwise.cutting.spans import Spans, end_at, start_at, trim
 from spanwise.cutting.windows import Aim, Windows
 from spanwise.documents import Document
@@ -79,7 +79,7 @@ class BySimilarity(Sized):
             if not cuts_here:
                 continue
             start, end = sentences[opened][0], sentences[i][1]
-            if fits(measure, start, end, most):
+            if measure.holds(start, end, most):
                 out.starts.append(start)
                 out.bodies.append(start)
                 out.ends.append(end)

@@ -9,7 +9,7 @@ from typing import Protocol
 from spanwise.cutting.caps import Capped, halfway
 from spanwise.cutting.clusters import is_border
 from spanwise.cutting.levels import SENTENCE_INSIDE, WORD, line_level, paragraph_level
-from spanwise.cutting.sizers import Measure, fits
+from spanwise.cutting.sizers import Measure
 from spanwise.cutting.spans import Spans, end_at, first_ink, start_at, trim
 from spanwise.cutting.windows import BEFORE_WHITE, Aim, Windows
 from spanwise.splitters.parts import ByPart
@@ -200,11 +200,11 @@ class RecordSteps(_Capping):
         while self._new < len(records) or self._find(text, final):
             first, new = self._first, self._new
             body, end = records[new]
-            while first < new and not fits(measure, records[first][0], end, size):
+            while first < new and not measure.holds(records[first][0], end, size):
                 first += 1
             start, following = records[first][0], new + 1
             while following < len(records) or self._find(text, final):
-                if not fits(measure, start, records[following][1], size):
+                if not measure.holds(start, records[following][1], size):
                     break
                 following += 1
             else:

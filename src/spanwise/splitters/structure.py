@@ -10,7 +10,7 @@ from spanwise.cutting.caps import OVERLAP_SHARE, Cap
 from spanwise.cutting.levels import CLUSTER, SENTENCE, WORD, Level, line_level, paragraph_level
 from spanwise.cutting.markdown import Structure
 from spanwise.cutting.pack import Packer
-from spanwise.cutting.sizers import exceeds, fits
+from spanwise.cutting.sizers import exceeds
 from spanwise.cutting.spans import Spans, end_at, start_at
 from spanwise.documents import Document
 from spanwise.errors import OptionError
@@ -119,7 +119,7 @@ class SemanticChunker(Strategy):
                 boundary = segment.kind
             for start, head, end in self._gathered(packer, paragraph, segment):
                 first = len(packer)
-                whole = fits(packer.measure, start, end, largest)
+                whole = packer.measure.holds(start, end, largest)
                 if whole:
                     packer.add(start, end, boundary)
                 elif segment.kind == "fence":
@@ -203,8 +203,8 @@ class SemanticChunker(Strategy):
             if (
                 out
                 and not keep
-                and fits(measure, starts[i], ends[i], floor - 1)
-                and fits(measure, starts[out - 1], ends[i], largest)
+                and measure.holds(starts[i], ends[i], floor - 1)
+                and measure.holds(starts[out - 1], ends[i], largest)
             ):
                 ends[out - 1] = ends[i]
             else:

@@ -12,7 +12,7 @@ from spanwise.cutting.caps import Cap, Capped
 from spanwise.cutting.clusters import is_border
 from spanwise.cutting.levels import SENTENCE_INSIDE, WORD, line_level, paragraph_level
 from spanwise.cutting.pack import Packer
-from spanwise.cutting.sizers import Measure, Sizer, chars, fits
+from spanwise.cutting.sizers import Measure, Sizer, chars
 from spanwise.cutting.spans import Spans, end_at, start_at
 from spanwise.cutting.windows import Aim, Windows
 from spanwise.documents import Document
@@ -126,7 +126,7 @@ def carried(
 ) -> int:
     """The first of the ranges before ``following`` that fit a budget; none up to ``first``."""
     body = ranges[following][0]
-    while following - 1 > first and fits(measure, ranges[following - 1][0], body, overlap):
+    while following - 1 > first and measure.holds(ranges[following - 1][0], body, overlap):
         following -= 1
     return following
 
@@ -147,11 +147,11 @@ def pack_whole(
     first = new = 0
     while new < len(ranges):
         end = ranges[new][1]
-        while first < new and not fits(measure, ranges[first][0], end, size):
+        while first < new and not measure.holds(ranges[first][0], end, size):
             first += 1
         following = new + 1
-        while following < len(ranges) and fits(
-            measure, ranges[first][0], ranges[following][1], size
+        while following < len(ranges) and measure.holds(
+            ranges[first][0], ranges[following][1], size
         ):
             following += 1
         out.starts.append(ranges[first][0])
