@@ -8,7 +8,8 @@ moves a shown start back into the passage before.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from itertools import compress
 from operator import sub
 from zlib import crc32
 
@@ -78,11 +79,30 @@ class Packer:
         """The appends of the three lists, for loops where a call a piece counts."""
         return self.starts.append, self.ends.append, self.boundaries.append
 
-    def take(self, first: int) -> Iterator[tuple[int, int, str]]:
-        """The pieces from index ``first`` on, which are then no longer kept."""
-        taken = zip(self.starts[first:], self.ends[first:], self.boundaries[first:], strict=True)
-        del self.starts[first:], self.ends[first:], self.boundaries[first:]
-        return taken
+    def below(self, first: int, floor: int) -> list[int]:
+        """The indexes, from ``first`` on, of pieces that measure less than ``floor``."""
+        starts, ends = self.starts, self.ends
+        if floor <= 0:
+            return []
+        if self.exact:
+            sizes = map(sub, ends[first:], starts[first:])
+            return [i for i, size in enumerate(sizes, first) if size < floor]
+        is_below = self.is_below
+        return [i for i in range(first, len(starts)) if is_below(starts[i], ends[i], floor)]
+
+    def is_below(self, lo: int, hi: int, floor: int) -> bool:
+        """Whether ``[lo, hi)`` measures less than ``floor``."""
+        return hi - lo < floor if self.exact else self.measure.holds(lo, hi, floor - 1)
+
+    def drop(self, gone: Sequence[int]) -> None:
+        """Keep the pieces of these indexes no longer."""
+        if gone:
+            kept = bytearray(b"\1") * len(self)
+            for i in gone:
+                kept[i] = 0
+            self.starts[:] = compress(self.starts, kept)
+            self.ends[:] = compress(self.ends, kept)
+            self.boundaries[:] = compress(self.boundaries, kept)
 
     def allows(self, lo: int, hi: int) -> bool:
         """Whether ``[lo, hi)`` is within the cap, if there is one."""
@@ -288,57 +308,46 @@ def merge_forward(packer: Packer, first: int, floor: int, bound: int, last: int)
     as soon as it reaches the floor. No merge goes over ``bound``, gaps included,
     nor the one at the end over ``last``.
     """
-    if floor <= 0:
-        return
-    measure, exact, add = packer.measure, packer.exact, packer.add
-    if exact and min(map(sub, packer.ends[first:], packer.starts[first:]), default=0) >= floor:
-        return
-    add_start, add_end, add_boundary = packer.appends()
-    opened = closed = -1  # a run that is still short
-    opening = ""
-    for start, end, boundary in packer.take(first):
-        if opened < 0:
-            if end - start >= floor if exact else not measure.holds(start, end, floor - 1):
-                add_start(start)
-                add_end(end)
-                add_boundary(boundary)
-            else:
-                opened, closed, opening = start, end, boundary
+    starts, ends, boundaries = packer.starts, packer.ends, packer.boundaries
+    gone: list[int] = []
+    opened, done = first - 1, first  # the last run, and what needs a look next
+    for short in packer.below(first, floor):
+        if short < done:
             continue
-        if not packer.merges(opened, end, bound, boundary):
-            # The run stands alone: what follows does not fit with it.
-            add(opened, closed, opening)
-            opened, opening = start, boundary
-        closed = end
-        if not measure.holds(opened, closed, floor - 1):
-            add(opened, closed, opening)
-            opened = -1
-    if opened >= 0:
-        if len(packer) > first and packer.merges(packer.starts[-1], closed, last, opening):
-            packer.ends[-1] = closed
-        else:
-            add(opened, closed, opening)
+        before = opened if short == done else short - 1
+        opened, done = short, short + 1
+        is_short = True
+        while is_short and done < len(starts):
+            if packer.merges(starts[opened], ends[done], bound, boundaries[done]):
+                ends[opened] = ends[done]
+                gone.append(done)
+            else:
+                # The run stands alone: what follows does not fit with it.
+                before, opened = opened, done
+            done += 1
+            is_short = packer.is_below(starts[opened], ends[opened], floor)
+        if (
+            is_short
+            and before >= first
+            and packer.merges(starts[before], ends[opened], last, boundaries[opened])
+        ):
+            ends[before] = ends[opened]
+            gone.append(opened)
+    packer.drop(gone)
 
 
 def merge_backward(packer: Packer, first: int, floor: int, bound: int) -> None:
     """Merge pieces below ``floor`` into the one before, from index ``first`` on."""
-    measure, exact, starts, ends = packer.measure, packer.exact, packer.starts, packer.ends
-    if len(starts) - first < 2 or floor <= 0:
-        return
-    if exact and min(map(sub, ends[first:], starts[first:])) >= floor:
-        return
-    add_start, add_end, add_boundary = packer.appends()
-    for start, end, boundary in packer.take(first):
-        if (
-            (end - start < floor if exact else measure.holds(start, end, floor - 1))
-            and len(starts) > first
-            and packer.merges(starts[-1], end, bound, boundary)
-        ):
-            ends[-1] = end
-        else:
-            add_start(start)
-            add_end(end)
-            add_boundary(boundary)
+    starts, ends, boundaries = packer.starts, packer.ends, packer.boundaries
+    gone: list[int] = []
+    before = first
+    for short in packer.below(first + 1, floor):
+        if not gone or gone[-1] != short - 1:
+            before = short - 1
+        if packer.merges(starts[before], ends[short], bound, boundaries[short]):
+            ends[before] = ends[short]
+            gone.append(short)
+    packer.drop(gone)
 
 
 def reach(

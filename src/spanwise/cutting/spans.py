@@ -65,8 +65,11 @@ def end_at(text: str, lo: int, hi: int) -> int:
 
 def start_at(text: str, lo: int, hi: int) -> int:
     """Where a passage from ``lo`` on begins: at ink, never inside a cluster, or ``hi``."""
+    # The common cases: a space, a blank line.
     if lo + 1 < hi and text[lo] == " " and "!" <= text[lo + 1] <= "~":
-        return lo + 1  # the common case
+        return lo + 1
+    if lo + 2 < hi and text[lo : lo + 2] == "\n\n" and "!" <= text[lo + 2] <= "~":
+        return lo + 2
     found = _INK.search(text, lo, hi)
     if found is None:
         return hi
