@@ -30,7 +30,6 @@ from spanwise.evaluate import (
 )
 from spanwise.evaluate.questions import to_json
 from spanwise.splitters.base import Splitter
-from spanwise.splitters.presets import for_search
 
 __all__ = ["EVAL_VERBS"]
 
@@ -39,9 +38,6 @@ _USUAL, _USUAL_SIZE = ("heading", "paragraph", "text", "structure", "fixed"), 35
 
 # The most questions that are made where none are given.
 _COUNT = 200
-
-# The splitter of an index has no name among the strategies.
-_OF_INDEX = "search"
 
 _MADE = (
     "The questions were made from the documents. {heading} are headings, which favours passages "
@@ -76,7 +72,7 @@ def eval_(
         list[str] | None,
         typer.Option(
             metavar="NAME[:SIZE]",
-            help=f"A splitter to compare, repeatable: {', '.join(NAMES)}, or {_OF_INDEX}, that of "
+            help=f"A splitter to compare, repeatable: {', '.join(NAMES)}, or search, that of "
             f"an index; with the size it fills to. Unset: {', '.join(_USUAL)}, at the mean size "
             f"{_USUAL_SIZE}.",
         ),
@@ -217,10 +213,7 @@ def _splitters(by: Sequence[str], mean_size: int | None) -> list[tuple[str, Spli
             given["chunk_size"] = int(size)
         if not name:
             raise OptionError(f"--by {shown(typed)} has no name; give one of {', '.join(NAMES)}")
-        if name == _OF_INDEX:
-            splitter: Splitter | None = for_search(**given)
-        else:
-            splitter = index_splitter(name, given)
+        splitter = index_splitter(name, given)
         assert splitter is not None
         if any(typed == other for other, _ in made):
             raise OptionError(f"--by {typed} is given twice; leave one out")

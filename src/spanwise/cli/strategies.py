@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
@@ -21,7 +21,7 @@ from spanwise.splitters.presets import for_search
 from spanwise.splitters.structure import SemanticChunker
 from spanwise.splitters.text import ByRecord, ByText
 
-__all__ = ["NAMES", "chooser", "index_splitter", "options_of", "unescape"]
+__all__ = ["INDEX_NAMES", "NAMES", "chooser", "index_splitter", "options_of", "unescape"]
 
 _KINDS: tuple[tuple[str, type[Strategy]], ...] = (
     ("heading", ByHeading),
@@ -37,6 +37,10 @@ _KINDS: tuple[tuple[str, type[Strategy]], ...] = (
 )
 
 NAMES = tuple(name for name, _ in _KINDS)
+
+# What an index cuts by where nothing is said; and all that it can cut by.
+_OF_INDEX = "search"
+INDEX_NAMES = (*NAMES, _OF_INDEX)
 
 # Strategies that no command line can give what they need.
 _PYTHON_ONLY = {
@@ -87,15 +91,15 @@ def index_splitter(by: str, given: Mapping[str, Any]) -> Splitter | None:
     Without a name it is `for_search`, which chooses by each document's kind and takes a size
     alone; a separator alone means records.
     """
-    if by or "separator" in given:
-        return _with_options(_kind(by or "record")(), given)
+    if by != _OF_INDEX and (by or "separator" in given):
+        return _with_options(_kind(by or "record", INDEX_NAMES)(), given)
     others = [name for name in given if name != "chunk_size"]
     if others:
         raise OptionError(
-            f"{_flag(others[0])} has no effect without --by: an index cuts each document by its "
-            "kind and takes --chunk-size; leave it out, or choose a --by"
+            f"{_flag(others[0])} has no effect without a strategy in --by: an index cuts each "
+            "document by its kind and takes --chunk-size; leave it out, or choose a --by"
         )
-    return for_search(**given) if given else None
+    return for_search(**given) if given or by else None
 
 
 def options_of(splitter: Strategy) -> list[tuple[str, Any]]:
@@ -128,15 +132,15 @@ def unescape(separator: str) -> str:
     return "".join(out) + "\\" * marked
 
 
-def _kind(by: str) -> type[Strategy]:
-    """The strategy of a name, short or as in Python."""
+def _kind(by: str, names: Sequence[str] = NAMES) -> type[Strategy]:
+    """The strategy of a name, short or as in Python; ``names`` are what may be given."""
     wanted = by.lower().replace("-", "_").removeprefix("by_")
     for name, kind in _KINDS:
         if wanted in (name.replace("-", "_"), kind.name.removeprefix("by_")):
             return kind
     if wanted in _PYTHON_ONLY:
         raise OptionError(f"--by {by}: {_PYTHON_ONLY[wanted]}")
-    raise OptionError(f"--by {shown(by)} is unknown; give one of {', '.join(NAMES)}")
+    raise OptionError(f"--by {shown(by)} is unknown; give one of {', '.join(names)}")
 
 
 def _with_options(splitter: Strategy, given: Mapping[str, Any]) -> Strategy:
