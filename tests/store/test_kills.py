@@ -131,6 +131,11 @@ def vacuum(folder: Path, counter: Counting) -> None:
         index.vacuum()
 
 
+def graph(folder: Path, counter: Counting) -> None:
+    with opened(folder, counter) as index:
+        index.index_vectors()
+
+
 def import_bundle(folder: Path, counter: Counting) -> None:
     with opened(folder, counter) as index:
         index.import_bundle(folder / "bundle")
@@ -156,6 +161,7 @@ SCENES = {
     "metadata": Scene(made, change_metadata),
     "a vacuum after an update": Scene(removed, vacuum),
     "a bundle": Scene(bundled, import_bundle),
+    "a graph": Scene(made, graph),
 }
 
 

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -248,6 +249,23 @@ def test_the_variable_names_the_index(cli: Cli, monkeypatch: pytest.MonkeyPatch)
     assert not Path("docs.db").exists()
 
 
+def test_a_graph_is_made_at_the_end(cli: Cli) -> None:
+    pytest.importorskip("wordllama")
+    pytest.importorskip("usearch")
+    status, _, err = cli("index", "docs", "--to", "docs.db", "--graph")
+    assert status == 1
+    assert "it holds no vectors to make a graph of; index documents with an embedder" in err
+    status, _, err = cli(
+        "index", "docs", "--to", "docs.db", "--embedder", "wordllama", "--rebuild", "--graph"
+    )
+    assert status == 0, err
+    assert "making the graph of vectors" in err
+    with closing(sqlite3.connect("docs.db")) as connection:
+        assert connection.execute("SELECT count(*) FROM graphs").fetchone() == (1,)
+    found = json.loads(cli("search", "money back", "--in", "docs.db", "--mode", "meaning")[1])
+    assert found["doc_uri"] == "docs/refunds.md"
+
+
 def test_warnings_of_the_library_are_lines(cli: Cli) -> None:
     (Path("docs") / "bare.md").write_text("# Nothing\n\n## But headings\n")
     status, _, err = cli("index", "docs", "--to", "docs.db", "--by", "heading")
@@ -263,7 +281,7 @@ def test_warnings_of_the_library_are_lines(cli: Cli) -> None:
         (["index", "--to", "new.db"], "no FOLDER is given"),
         (["index", "--to", "new.db", "--rebuild", "--dry-run"], "no FOLDER is given"),
         (["index", "docs", "--to", "new.db", "--embedder", "glove"], "embedder='glove' is not"),
-        (["index", "docs", "--to", "new.db", "--by", "magic"], "--by 'magic' is unknown"),
+        (["index", "docs", "--to", "new.db", "--by", "magic"], "engine-hierarchical, search\n"),
         (["index", "docs", "--to", "new.db", "--overlap", "3"], "--overlap has no effect without"),
         (["index", "docs", "--to", "new.db", "--sizer", "words"], "--sizer has no effect without"),
         (["index", "docs", "--to", "new.db", "--chunk-size", "0"], "chunk_size=0 is below 1"),
@@ -272,6 +290,7 @@ def test_warnings_of_the_library_are_lines(cli: Cli) -> None:
         (["index", "docs", "--to", "new.db", "--every", "0"], "--every 0 is no number of seconds"),
         (["index", "docs", "--to", "new.db", "--every", "nan"], "--every nan is no number"),
         (["index", "docs", "--to", "new.db", "--every", "1", "--dry-run"], "contradict"),
+        (["index", "docs", "--to", "new.db", "--graph", "--dry-run"], "contradict"),
         (["index", "docs", "--to", "new.db", "--format", "xml"], "--format"),
         (["search"], "Missing argument 'QUERY'"),
         (["search", "x"], "Missing option '--in'"),

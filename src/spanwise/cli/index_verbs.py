@@ -18,6 +18,7 @@ from spanwise.cli.index_options import (
     DryRun,
     EmbedderName,
     Every,
+    Graph,
     IndexBy,
     IndexChunkSize,
     KeepMissing,
@@ -51,6 +52,7 @@ from spanwise.cli.options import (
 from spanwise.cli.screen import Counting, Screen
 from spanwise.cli.strategies import index_splitter
 from spanwise.errors import LoadError, OptionError
+from spanwise.extras import require_extra
 from spanwise.index import Failure, IndexReport, Progress
 
 __all__ = ["INDEX_VERBS"]
@@ -102,6 +104,7 @@ def index(
     reload: Reload = False,
     rebuild: Rebuild = False,
     dry_run: DryRun = False,
+    graph: Graph = False,
     every: Every = None,
     namespace: Namespace = "",
     format_: ReportFormatOption = None,
@@ -111,7 +114,7 @@ def index(
     With --rebuild and without a folder, what the index holds is cut and embedded anew.
     """
     screen = Screen()
-    _check(folders or (), rebuild, dry_run, every)
+    _check(folders or (), rebuild, dry_run, every, graph)
     laid = read_pairs("--metadata", metadata or ())
     given = given_options(
         chunk_size, overlap, min_size, max_size, max_level, separator, sizer, tokenizer
@@ -147,6 +150,9 @@ def index(
                 (rest,) = _runs(screen, [opened.rebuild])
                 # What folders hold is counted already.
                 reports.append(replace(rest, discovered=0) if there else rest)
+            if graph:
+                screen.tell("making the graph of vectors", "dim")
+                opened.index_vectors()
         except KeyboardInterrupt:
             screen.tell("stopped; what is written is kept, and the same command goes on from it")
             raise
@@ -167,13 +173,19 @@ def index(
             raise status
 
 
-def _check(folders: Sequence[str], rebuild: bool, dry_run: bool, every: float | None) -> None:
+def _check(
+    folders: Sequence[str], rebuild: bool, dry_run: bool, every: float | None, graph: bool
+) -> None:
     """Refuse options that contradict each other."""
     if not folders and (not rebuild or dry_run or every is not None):
         raise OptionError(
             "no FOLDER is given; name at least one, or give --rebuild alone to cut and embed anew "
             "what the index holds"
         )
+    if graph and dry_run:
+        raise OptionError("--graph and --dry-run contradict each other; give one of them")
+    if graph:
+        require_extra("usearch", "ann", "--graph")
     if every is not None and (dry_run or not 0 < every < float("inf")):
         raise OptionError(
             "--every and --dry-run contradict each other; give one of them"

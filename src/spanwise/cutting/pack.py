@@ -148,10 +148,15 @@ class Packer:
         with its neighbours. No cut falls at or before ``head`` while a piece can
         go beyond it. A unit of at most ``most`` stays whole.
         """
+        self._fill(*trim(self.text, lo, hi), levels, boundary, head, most)
+
+    def _fill(
+        self, p: int, hi: int, levels: Sequence[Level], boundary: str, head: int, most: int
+    ) -> None:
+        """`fill` from ink to ink."""
         text, exact, size, level = self.text, self.exact, self.size, levels[0]
         find, fit = level.last, self.measure.fit
         add_start, add_end, add_boundary = self.appends()
-        p, hi = trim(text, lo, hi)
         while p < hi:
             limit = p + size if exact else fit(p, hi, size)
             if limit >= hi:
@@ -181,7 +186,7 @@ class Packer:
                 if most and self.measure.holds(p, end, most):
                     self.add(p, end, boundary)
                 else:
-                    self.fill(p, end, levels[1:], boundary, head=head, most=most)
+                    self._fill(p, end, levels[1:], boundary, head, most)
             p = start_at(text, c, hi)
             boundary = level.name
 

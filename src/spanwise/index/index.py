@@ -514,6 +514,19 @@ class Index:
         """
         return read_bundle(self._store, self._making, Path(path), namespace)
 
+    def index_vectors(self) -> None:
+        """Make a graph of the vectors, which searches by meaning of the whole index go by then.
+
+        They are quick and nearly exact: what the graph proposes is compared exactly, and so is
+        every vector that is newer than it. Called again, it learns those. Searches that are
+        filtered stay exact. Cost: 0.1 ms or more a vector, a byte a number and 150 more; worth
+        it above half a million passages (docs/index.md). Extra ``ann`` for a file.
+
+        `StoreError` where there are no vectors.
+        """
+        self._making.refresh()
+        self._store.index_vectors(self._making.space)
+
     def vacuum(self) -> None:
         """Drop vectors that no passage has, and give their room back."""
         self._making.refresh()

@@ -161,16 +161,18 @@ class Making:
 
     def embedder(self) -> Embedder:
         """The embedder: the one given, else the one that the index names."""
-        if self._embedder is None:
+        found = self._embedder  # another thread may forget it in between
+        if found is None:
             name = self._settings.get("embedder_name", "")
             if not name:
                 raise StoreError(
                     f"{self._store.name}: it was made with the embedder {self.space}, which has no "
                     "name to find it by; pass it as embedder=..., or search by words"
                 )
-            self._embedder, self._name = find_embedder(name), name
+            found = self._embedder = find_embedder(name)
+            self._name = name
             self._refuse_embedder()
-        return self._embedder
+        return found
 
     def refuse_other_vectors(self, embedder: Embedder) -> None:
         """Refuse, by name, an embedder whose vectors are not those of the index."""

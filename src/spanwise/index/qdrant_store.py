@@ -321,6 +321,13 @@ class QdrantStore:
         with self.reading():
             return self._vectors.nearest(space, vector, scope, limit, mix, self._live)
 
+    def index_vectors(self, space: str = "") -> None:
+        """Refused: vectors are searched exactly here."""
+        raise StoreError(
+            f"{self.name}: vectors in Qdrant are searched exactly, without a graph; an "
+            "SqliteStore and a PostgresStore can make one"
+        )
+
     # --- passages ---------------------------------------------------------------------------
 
     def passages(self, keys: Iterable[int]) -> list[Passage]:

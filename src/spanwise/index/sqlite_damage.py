@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import zip_longest
 from typing import Any
+from zlib import crc32
 
 from spanwise.index.damage import (
     can_be_read,
@@ -70,6 +71,9 @@ def damage(
     finally:
         fresh.close()
     yield from _of_leftovers(connection)
+    for data, checksum in connection.execute("SELECT data, checksum FROM graphs"):
+        if crc32(data) != checksum:
+            yield "", "the graph of vectors is damaged; index_vectors() makes it anew"
 
 
 def _is_seen(labels: set[tuple[bytes, str]], metadata: Mapping[str, Any]) -> bool:

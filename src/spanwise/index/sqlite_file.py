@@ -37,6 +37,8 @@ class SqliteFile:
         self._turns = Turns(self._faults)
         # What the file was like, where it is read without a lock.
         self._still: tuple[int, ...] | None = None
+        # How many transactions of this connection have raised the generation.
+        self.written = 0
         # Called at the end of a transaction that writes, and with False at that of one that fails.
         self.on_end: Callable[[bool], object] = lambda done: None
         with self._faults():
@@ -54,13 +56,18 @@ class SqliteFile:
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Within it, all that is written is written, or nothing; it raises the generation."""
-        if self._read_only:
-            raise StoreError(f"{self.path}: it is open for reading only; open it without read_only")
+        self.refuse_reader()
         with self._transaction("BEGIN IMMEDIATE", writes=True):
             yield
             if self._turns.depth == 1:
                 self.connection.execute("UPDATE state SET generation = generation + 1")
                 self.on_end(True)
+                self.written += 1
+
+    def refuse_reader(self) -> None:
+        """Raise `StoreError` where the file is open for reading only."""
+        if self._read_only:
+            raise StoreError(f"{self.path}: it is open for reading only; open it without read_only")
 
     def all(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
         """All rows that a statement answers."""
@@ -114,6 +121,11 @@ class SqliteFile:
     def _connect(self, create: bool) -> sqlite3.Connection:
         if self.path != MEMORY:
             path = Path(self.path)
+            if path.is_dir():
+                raise StoreError(
+                    f"{self.path}: it is a folder; give the path of a file, such as "
+                    f"{path / 'index.db'}"
+                )
             if (self._read_only or not create) and not path.is_file():
                 raise StoreError(
                     f"{self.path}: there is no such index; make it with Index.open(path), or "

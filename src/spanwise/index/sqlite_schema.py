@@ -79,11 +79,25 @@ CREATE TABLE vectors (
 );
 """
 
+# At generation `tidy` every vector had a passage. A graph is in parts, in order of their ids; it
+# knows the vectors up to id `last`.
+_SECOND = """
+ALTER TABLE state ADD COLUMN tidy INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE graphs (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    space INTEGER NOT NULL REFERENCES spaces,
+    last INTEGER NOT NULL,
+    data BLOB NOT NULL,
+    checksum INTEGER NOT NULL
+);
+"""
+
 Value = TypeVar("Value")
 
 # Each step takes a file from the version of its number to the next one.
 _STEPS: tuple[Callable[[sqlite3.Connection], object], ...] = (
     lambda connection: _run(connection, _FIRST),
+    lambda connection: _run(connection, _SECOND),
 )
 
 _VERSION = len(_STEPS)

@@ -33,9 +33,14 @@ from spanwise.index.texts import bytes_of, text_of
 
 __all__ = ["SqliteStore"]
 
+# Bytes of a graph in one row: SQLite takes at most a thousand million.
+_GRAPH_PART = 1 << 24
+
 
 class SqliteStore:
     """An index in one SQLite file: WAL, FTS5, half-precision vectors searched exactly.
+
+    After `index_vectors` they are searched by way of a graph.
 
     Threads may share one; they take turns. Raises `StoreError` for a file that is no index,
     damaged, of a newer format, or in use for longer than a minute.
@@ -48,12 +53,17 @@ class SqliteStore:
         self._file.on_end = self._settle
         self._tables = Tables(self._file.all, "?")
         self._held: Held | None = None
+        # The vectors that may have no passage, of what this store wrote since it was last tidy.
+        self._loose: set[bytes] = set()
+        # How many transactions it had written then; None where what is loose is not known.
+        self._tidied: int | None = 0
 
     def _settle(self, done: bool) -> None:
         if done:
             self._words.settle()
         else:
             self._words.forget()
+            self._tidied = None
 
     def reading(self) -> AbstractContextManager[None]:
         """Within it, all that is read is of one moment."""
@@ -161,6 +171,8 @@ class SqliteStore:
             f"SELECT id, position, {COLUMNS} FROM chunks WHERE document = ?", (document,)
         )
         gone, moved, fresh = changed(rows, chunks)
+        self._loose.update(row.digest for _, row in gone)
+        self._loose.difference_update(row.digest for row in chunks)
         self._words.drop(before, gone)
         connection.executemany("DELETE FROM chunks WHERE id = ?", [(key,) for key, _ in gone])
         connection.executemany(
@@ -252,6 +264,7 @@ class SqliteStore:
         """Keep vectors: a table of half-precision numbers, a row a digest."""
         raw, size = vectors.astype("<f2").tobytes(), 2 * vectors.shape[1]
         with self._file.writing():
+            self._loose.update(digests)
             self._connection.execute(
                 "INSERT OR IGNORE INTO spaces (fingerprint) VALUES (?)", (space,)
             )
@@ -281,32 +294,93 @@ class SqliteStore:
         return found
 
     def drop_vectors(self, space: str) -> int:
-        """Drop the vectors that no passage needs, and all of other spaces; how many."""
-        unused = (
-            "FROM vectors WHERE space != ? OR NOT EXISTS "
-            "(SELECT 1 FROM chunks WHERE chunks.digest = vectors.digest)"
-        )
+        """Drop the vectors that no passage needs, and all of other spaces; how many.
+
+        Cost: that of the vectors which may have lost their passage, where only this store wrote
+        since the last time; else of all.
+        """
         number = self._space(space)
-        if not self._file.all(f"SELECT 1 {unused} LIMIT 1", (number,)):
+        state = "SELECT generation, tidy FROM state"
+        ((generation, tidy),) = self._file.all(state)
+        others = "space < ? OR space > ?"  # a range of the index, which != is not
+        is_tidy = generation == tidy
+        if is_tidy and not self._file.all(
+            f"SELECT 1 FROM vectors WHERE {others} LIMIT 1", (number, number)
+        ):
             return 0
+        unused = "AND NOT EXISTS (SELECT 1 FROM chunks WHERE chunks.digest = vectors.digest)"
         with self._file.writing():
-            return self._connection.execute(f"DELETE {unused}", (number,)).rowcount
+            ((generation, tidy),) = self._file.all(state)
+            run = self._connection.execute
+            run("DELETE FROM graphs WHERE space != ?", (number,))
+            count = run(f"DELETE FROM vectors WHERE {others}", (number, number)).rowcount
+            alone = None if self._tidied is None else self._file.written - self._tidied
+            if generation - tidy == alone:
+                for part in parts(sorted(self._loose)):
+                    count += run(
+                        f"DELETE FROM vectors WHERE space = ? AND digest IN ({marks(part)}) "
+                        f"{unused}",
+                        (number, *part),
+                    ).rowcount
+            else:
+                count += run(f"DELETE FROM vectors WHERE space = ? {unused}", (number,)).rowcount
+            run("UPDATE state SET tidy = generation")
+            self._stay_tidy()
+        return count
+
+    def _stay_tidy(self) -> None:
+        """Note, in a transaction that leaves no vector without a passage, that it does not."""
+        # What is written raises the generation by one.
+        stays = "UPDATE state SET tidy = generation + 1 WHERE tidy = generation"
+        if self._connection.execute(stays).rowcount:
+            self._loose.clear()
+            self._tidied = self._file.written + 1
 
     def find_near(
         self, space: str, vector: Any, scope: Scope, limit: int, mix: float
     ) -> list[Found]:
         """The passages whose vectors have the largest cosine, best first; see `Store`."""
-        numpy = _numpy()
         with self.reading():
-            if self._held is None or self._held.space != space:
-                self._held = Held(numpy, space)
-            held = self._held
-            held.refresh(self._file.all, self._space(space))
+            held = self._vectors_of(space)
             documents = None
             if not self._is_all(scope):
                 which, values = _allowed(scope)
                 documents = [key for (key,) in self._file.all(which, values)]
-        return held.nearest(vector, documents, limit, mix)
+            return held.nearest(vector, documents, limit, mix)
+
+    def index_vectors(self, space: str = "") -> None:
+        """Make a graph of the vectors of a space: searches are quick and nearly exact then.
+
+        Unset, of the space of the index's embedder. Where there is a graph it learns the vectors
+        that are new. `StoreError` where there are no vectors, `MissingExtraError` without usearch.
+        """
+        self._file.refuse_reader()
+        with self.reading():
+            space = space or self.settings().get("embedder", "")
+            held = self._vectors_of(space)
+            if not len(held):
+                raise StoreError(
+                    f"{self._file.path}: it holds no vectors to make a graph of; index documents "
+                    "with an embedder first"
+                )
+            graph = held.graph()
+        data = graph.dump()
+        parts = [data[i : i + _GRAPH_PART] for i in range(0, len(data), _GRAPH_PART)]
+        with self._file.writing():
+            number = self._space(space)
+            self._connection.execute("DELETE FROM graphs WHERE space = ?", (number,))
+            self._connection.executemany(
+                "INSERT INTO graphs (space, last, data, checksum) VALUES (?, ?, ?, ?)",
+                [(number, graph.last, part, crc32(part)) for part in parts],
+            )
+            self._stay_tidy()
+
+    def _vectors_of(self, space: str) -> Held:
+        """The vectors of a space, as the file holds them in the transaction that is open."""
+        if self._held is None or self._held.space != space:
+            self._held = Held(_numpy(), space)
+        self._held.refresh(self._file.all, self._space(space))
+        return self._held
 
     def _is_all(self, scope: Scope) -> bool:
         """Whether a scope is the whole index, so that nothing has to be filtered."""
@@ -345,6 +419,7 @@ class SqliteStore:
         """Give back the room of what was removed."""
         with self._file.writing():
             self._words.write_anew(self.stems)
+            self._stay_tidy()
         self._file.all("VACUUM")
         self._file.all("PRAGMA wal_checkpoint(TRUNCATE)")
 

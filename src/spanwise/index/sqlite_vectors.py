@@ -1,10 +1,15 @@
-"""The vectors of an SQLite file in memory: read once, kept up to date, searched exactly."""
+"""The vectors of an SQLite file in memory: read once, kept up to date.
+
+They are searched exactly, or, where the file has a graph of them, those that it proposes are.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
+from zlib import crc32
 
+from spanwise.index.graph import Graph
 from spanwise.index.matrix import half, similarities
 from spanwise.index.rows import Found
 
@@ -17,6 +22,12 @@ _STEP = 1024
 
 # Each change adds a block; more of them are joined.
 _MOST_BLOCKS = 16
+
+# A graph is asked for so many vectors, or for so many times what is wanted.
+_CANDIDATES, _TIMES = 512, 4
+
+# A graph of which less is held still is not gone by.
+_LEAST_SHARE = 0.5
 
 # What is held is read anew when more than this share of it belongs to no passage.
 _MOST_UNUSED = 0.1
@@ -33,9 +44,12 @@ class Held:
         "_blocks",
         "_documents",
         "_generation",
+        "_graph",
+        "_graph_id",
         "_ids",
         "_keys",
         "_numpy",
+        "_order",
         "_positions",
         "_rows",
         "space",
@@ -45,7 +59,19 @@ class Held:
         self.space = space
         self._numpy = numpy
         self._generation = -1
+        self._graph: Graph | None = None
+        self._graph_id = 0
         self._forget()
+
+    def _forget(self) -> None:
+        numpy = self._numpy
+        self._blocks: list[Any] = []
+        self._ids = numpy.zeros(0, dtype=numpy.int64)
+        self._rows = self._keys = self._documents = self._positions = self._ids
+        self._order: Any = None  # the places of passages in order of their vectors
+
+    def __len__(self) -> int:
+        return len(self._ids)
 
     def refresh(self, read: _All, space: int) -> None:
         """Have what the file holds at the moment of the transaction that is open."""
@@ -60,6 +86,7 @@ class Held:
             self._forget()
             self._add_vectors(read, space, used_only=True)
             self._read_passages(read, space)
+        self._read_graph(read, space)
         self._generation = generation
 
     def nearest(
@@ -73,10 +100,20 @@ class Held:
         numpy = self._numpy
         if not len(self._rows):
             return []
-        parts = [similarities(numpy, block, vector) for block in self._blocks]
-        scores = numpy.concatenate(parts)[self._rows]
+        proposing = self._proposing() if documents is None else None
+        if proposing is None:
+            wanted = places = numpy.arange(len(self._rows))
+            parts = [similarities(numpy, block, vector) for block in self._blocks]
+            scores = numpy.concatenate(parts)[self._rows]
+        else:
+            wanted = places = self._proposed(*proposing, vector, limit)
+            if mix:
+                wanted = self._with_neighbours(places)
+                places = self._with_neighbours(wanted)
+            scores = similarities(numpy, self._joined()[self._rows[places]], vector)
         if mix:
-            beside = self._documents[1:] == self._documents[:-1]
+            beside = self._documents[places[1:]] == self._documents[places[:-1]]
+            beside &= places[1:] == places[:-1] + 1
             own = scores.copy()
             shares = numpy.ones_like(scores)
             scores[1:] += mix * (own[:-1] * beside)
@@ -84,6 +121,8 @@ class Held:
             shares[1:] += mix * beside
             shares[:-1] += mix * beside
             scores /= shares
+        if len(wanted) < len(places):
+            scores = scores[numpy.searchsorted(places, wanted)]
         if documents is not None:
             scores[~numpy.isin(self._documents, documents)] = 0
         best = _largest(numpy, scores, limit)
@@ -92,16 +131,56 @@ class Held:
                 int(self._keys[i]),
                 int(self._documents[i]),
                 int(self._positions[i]),
-                float(scores[i]),
+                float(score),
             )
-            for i in best
+            for i, score in zip(wanted[best], scores[best], strict=True)
         ]
 
-    def _forget(self) -> None:
+    def graph(self) -> Graph:
+        """A graph of what is held: the one there is, with what came later, or a new one."""
+        numpy, table, graph = self._numpy, self._joined(), self._graph
+        if graph is None or len(graph) > (1 + _MOST_UNUSED) * len(self._ids):
+            graph = Graph.new(table.shape[1])
+        first = int(numpy.searchsorted(self._ids, graph.last, side="right"))
+        graph.add(numpy, self._ids[first:], table[first:])
+        return graph
+
+    def _proposing(self) -> tuple[Graph, float] | None:
+        """The graph, and the share of it that is held still; None where it is of no use."""
+        if self._graph is None:
+            return None
+        held = self._numpy.searchsorted(self._ids, self._graph.last, side="right")
+        share = float(held / len(self._graph))
+        return (self._graph, share) if share >= _LEAST_SHARE else None
+
+    def _proposed(self, graph: Graph, share: float, vector: Any, limit: int) -> Any:
+        """The places of passages whose vectors may be nearest, and of all that are new."""
+        numpy, ids = self._numpy, self._ids
+        near = graph.near(numpy, vector, int(max(_CANDIDATES, _TIMES * limit) / share))
+        known = numpy.searchsorted(ids, near)
+        known = known[(known < len(ids)) & (ids[numpy.minimum(known, len(ids) - 1)] == near)]
+        new = numpy.arange(numpy.searchsorted(ids, graph.last, side="right"), len(ids))
+        rows = numpy.unique(numpy.concatenate([known, new]))
+        if self._order is None:
+            self._order = numpy.argsort(self._rows, kind="stable")
+        ordered = self._rows[self._order]
+        first, end = (numpy.searchsorted(ordered, rows, side=side) for side in ("left", "right"))
+        counts = end - first
+        before = numpy.cumsum(counts) - counts
+        among = numpy.arange(counts.sum()) + numpy.repeat(first - before, counts)
+        return numpy.sort(self._order[among])
+
+    def _with_neighbours(self, places: Any) -> Any:
+        """Places, and those before and after each."""
         numpy = self._numpy
-        self._blocks: list[Any] = []
-        self._ids = numpy.zeros(0, dtype=numpy.int64)
-        self._rows = self._keys = self._documents = self._positions = self._ids
+        beside = numpy.unique(numpy.concatenate([places - 1, places, places + 1]))
+        return beside[(beside >= 0) & (beside < len(self._rows))]
+
+    def _joined(self) -> Any:
+        """All vectors as one table."""
+        if len(self._blocks) > 1:
+            self._blocks = [self._numpy.concatenate(self._blocks)]
+        return self._blocks[0]
 
     def _add_vectors(self, read: _All, space: int, *, used_only: bool = False) -> None:
         numpy = self._numpy
@@ -131,7 +210,7 @@ class Held:
             last = rows[-1][0]
         self._blocks.append(block)
         if len(self._blocks) > _MOST_BLOCKS:
-            self._blocks = [numpy.concatenate(self._blocks)]
+            self._joined()
         self._ids = numpy.concatenate([self._ids, ids])
 
     def _read_passages(self, read: _All, space: int) -> bool:
@@ -153,12 +232,25 @@ class Held:
             found[filled : filled + len(rows)] = rows
             filled += len(rows)
             last = rows[-1][:2]
+        self._order = None
         self._documents = found[:filled, 0].astype(numpy.int32)
         self._positions = found[:filled, 1].astype(numpy.int32)
         self._keys = found[:filled, 2].copy()
         self._rows = numpy.searchsorted(self._ids, found[:filled, 3]).astype(numpy.int32)
         held = self._rows < len(self._ids)
         return bool(held.all() and (self._ids[self._rows] == found[:filled, 3]).all())
+
+    def _read_graph(self, read: _All, space: int) -> None:
+        """Have the graph of the file, if it has one that is whole."""
+        ((newest,),) = read("SELECT coalesce(max(id), 0) FROM graphs WHERE space = ?", (space,))
+        if newest == self._graph_id:
+            return
+        self._graph, self._graph_id = None, newest
+        parts = read(
+            "SELECT last, data, checksum FROM graphs WHERE space = ? ORDER BY id", (space,)
+        )
+        if parts and all(crc32(data) == checksum for _, data, checksum in parts):
+            self._graph = Graph.load(b"".join(data for _, data, _ in parts), parts[0][0])
 
 
 def _largest(numpy: Any, scores: Any, limit: int) -> Any:
