@@ -86,15 +86,16 @@ class Part:
 
 
 def parts_of(
-    kind: str,
+    kind: str | Iterable[str],
     starts: Sequence[int],
     ends: Iterable[int],
     labels: Iterable[object],
     metas: Iterable[Mapping[str, Any]],
 ) -> tuple[Part, ...]:
-    """Many parts of a kind at once, in a third of the time of one by one."""
+    """Many parts at once, of one kind or one each, in a third of the time of one by one."""
     made = tuple(map(object.__new__, repeat(Part, len(starts))))
-    columns = (repeat(kind), starts, ends, map(str, labels), metas)
+    kinds = repeat(kind) if isinstance(kind, str) else kind
+    columns = (kinds, starts, ends, map(str, labels), metas)
     for name, values in zip(Part.__slots__, columns, strict=True):
         deque(map(getattr(Part, name).__set__, made, values), maxlen=0)
     return made

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from operator import itemgetter
 from typing import Any
 
 from spanwise.cutting.markdown import Structure
-from spanwise.documents import Document, Part
+from spanwise.documents import Document, parts_of
 
 __all__ = ["Builder"]
 
 _BETWEEN_BLOCKS = "\n\n"
 _BETWEEN_ITEMS = "\n"
 _DEEPEST = 6
+
+_Noted = tuple[str, int, int, str, dict[str, Any]]  # what a `Part` is made of, in its order
 
 
 class Builder:
@@ -28,7 +31,7 @@ class Builder:
         self._pieces: list[str] = []
         self._at = 0
         self._structure = Structure()
-        self._parts: list[Part] = []
+        self._parts: list[_Noted] = []
         self._tight = False  # the last block was a list item
 
     @property
@@ -90,7 +93,7 @@ class Builder:
 
     def note(self, kind: str, label: str, start: int, end: int, **meta: Any) -> None:
         """A part of the source that is already written."""
-        self._parts.append(Part(kind=kind, start=start, end=end, label=label, meta=meta))
+        self._parts.append((kind, start, end, label, meta))
 
     @contextmanager
     def part(self, kind: str, label: str, **meta: Any) -> Iterator[None]:
@@ -104,16 +107,17 @@ class Builder:
         # The first piece is what parts the block from the one before.
         gap = len(inside[0]) if inside and written else 0
         start = self._at - sum(map(len, inside)) + gap
-        self._parts.append(Part(kind=kind, start=start, end=self._at, label=label, meta=meta))
+        self._parts.append((kind, start, self._at, label, meta))
 
     def document(self, *, uri: str, media_type: str, meta: Mapping[str, Any]) -> Document:
         """What was written, as a document."""
-        order = sorted(self._parts, key=lambda part: (part.start, -part.end))
+        order = sorted(self._parts, key=itemgetter(2), reverse=True)
+        order.sort(key=itemgetter(1))
         return Document(
             text="".join(self._pieces),
             uri=uri,
             media_type=media_type,
-            parts=tuple(order),
+            parts=parts_of(*zip(*order, strict=True)) if order else (),
             meta=meta,
             structure=self._structure,
         )
