@@ -5,14 +5,22 @@ from __future__ import annotations
 import struct
 import zlib
 from io import BytesIO
-from xml.etree import ElementTree
-from xml.etree.ElementTree import Element
+from typing import Any, Protocol
+from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from spanwise.errors import LoadError, shown
 from spanwise.loaders.base import Raw
 
-__all__ = ["MOST_DEPTH", "Archive", "open_archive", "parse_xml", "read_member"]
+__all__ = [
+    "MOST_DEPTH",
+    "Archive",
+    "Target",
+    "feed_xml",
+    "open_archive",
+    "parse_xml",
+    "read_member",
+]
 
 # Bytes. The largest XML of a real office file is tens of MB; pictures come on top.
 MOST_TOTAL = 1 << 30
@@ -160,8 +168,21 @@ def read_member(archive: Archive, path: str) -> bytes:
     return archive.read(path)
 
 
-def parse_xml(data: bytes, name: str) -> Element:
-    """The root of an XML text that declares no entities and nests at most `MOST_DEPTH` deep.
+class Target(Protocol):
+    """What is told of an XML text as it is read: each tag, each piece of text, each end."""
+
+    def start(self, tag: str, attributes: dict[str, str], /) -> object:
+        """An element begins."""
+
+    def data(self, text: str, /) -> object:
+        """Text, in one piece or several."""
+
+    def end(self, tag: str, /) -> object:
+        """An element ends."""
+
+
+def feed_xml(data: bytes, name: str, target: Target) -> Any:
+    """What a target makes of an XML text that declares no entities.
 
     ``name`` is what messages call it. A document type is refused before anything is parsed, so
     no entity is ever expanded. Raises `LoadError` for that, and for what is not well-formed.
@@ -175,12 +196,19 @@ def parse_xml(data: bytes, name: str) -> Element:
         )
     if plain.count(b"<") > _MOST_TAGS:
         raise LoadError(f"{name}: it has over {_MOST_TAGS} tags, more than is read; divide it")
+    parser = XMLParser(target=target)
     try:
-        root = ElementTree.fromstring(data)
-    except (ElementTree.ParseError, LookupError, ValueError) as fault:
+        parser.feed(data)
+        return parser.close()
+    except (ParseError, LookupError, ValueError) as fault:
         raise LoadError(
             f"{name}: it is not well-formed XML ({fault}); the file is damaged, get a new copy"
         ) from None
+
+
+def parse_xml(data: bytes, name: str) -> Element:
+    """The root of an XML text that nests at most `MOST_DEPTH` deep; else as `feed_xml`."""
+    root: Element = feed_xml(data, name, TreeBuilder())
     level, depth = [root], 1
     while level:
         if depth > MOST_DEPTH:

@@ -78,7 +78,7 @@ class Builder:
         width = max(map(len, rows), default=0)
         if not width:
             return -1
-        lines = [_row([*row, *[""] * (width - len(row))]) for row in rows]
+        lines = [_row(row, width) for row in rows]
         lines.insert(1, "|" + " --- |" * width)
         start = self._block("\n".join(lines))
         self._atom("table", start)
@@ -142,7 +142,13 @@ class Builder:
         self._structure.atom_ends.append(self._at)
 
 
-def _row(cells: Sequence[str]) -> str:
+def _row(cells: Sequence[str], width: int) -> str:
     """A row of a table on one line."""
+    if len(cells) < width:
+        cells = [*cells, *[""] * (width - len(cells))]
+    line = f"| {' | '.join(cells)} |"
+    # Most rows hold no bar, no empty cell and no white space but single spaces between words.
+    if line.isprintable() and "  " not in line and line.count("|") == width + 1:
+        return line
     lines = [" ".join(cell.split()).replace("|", "\\|") for cell in cells]
     return f"| {' | '.join(lines)} |"

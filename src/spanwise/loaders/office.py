@@ -9,10 +9,11 @@ from types import MappingProxyType
 from xml.etree.ElementTree import Element
 
 from spanwise.errors import LoadError, shown
-from spanwise.loaders.archives import Archive, parse_xml, read_member
+from spanwise.loaders.archives import Archive, Target, feed_xml, parse_xml, read_member
 
 __all__ = [
     "MOST_COLUMNS",
+    "ShortNames",
     "attribute",
     "inside",
     "main_part",
@@ -23,6 +24,7 @@ __all__ = [
     "read_xml",
     "relation_id",
     "relations",
+    "tell_xml",
     "under",
     "whole_number",
 ]
@@ -54,13 +56,23 @@ def read_xml(archive: Archive, path: str) -> Element:
     kept = archive.kept.get(path)
     if kept is not None:
         return kept
-    root = parse_xml(read_member(archive, path), f"{archive.name}: {path} inside")
-    names = _Names()
+    root = parse_xml(read_member(archive, path), _name_in(archive, path))
+    names = ShortNames()
     for element in root.iter():
         element.tag = names[element.tag]
     if len(archive.kept) < _KEPT:
         archive.kept[path] = root
     return root
+
+
+def tell_xml(archive: Archive, path: str, target: Target) -> None:
+    """Tell a target of an XML member tag by tag, where its tree would be the most of the work."""
+    feed_xml(read_member(archive, path), _name_in(archive, path), target)
+
+
+def _name_in(archive: Archive, path: str) -> str:
+    """What messages call a member."""
+    return f"{archive.name}: {path} inside"
 
 
 def read_main(archive: Archive, path: str, tag: str) -> Element:
@@ -83,7 +95,7 @@ def inside(parent: Element, wanted: Container[str], skipped: Container[str]) -> 
             yield from inside(child, wanted, skipped)
 
 
-class _Names(dict[str, str]):
+class ShortNames(dict[str, str]):
     """The short names of tags, each worked out once."""
 
     def __missing__(self, tag: str) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
+from itertools import repeat
 from types import MappingProxyType
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
@@ -16,6 +18,7 @@ from spanwise.loaders.archives import Archive, open_archive
 from spanwise.loaders.base import Raw
 from spanwise.loaders.builder import Builder
 from spanwise.loaders.office import (
+    ShortNames,
     attribute,
     main_part,
     office_meta,
@@ -23,6 +26,7 @@ from spanwise.loaders.office import (
     read_xml,
     relation_id,
     relations,
+    tell_xml,
     whole_number,
 )
 
@@ -43,7 +47,8 @@ _Rows = dict[int, dict[int, str]]
 _BLANK: Mapping[int, str] = MappingProxyType({})
 
 _ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
-_CELL = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
+_LETTERS = re.compile(r"[A-Z]{1,3}")
+_MOST_DIGITS = 7  # of a row's number
 # What a number format shows as it is, and colours and places; `[h]`, `[m]` and `[s]` stay.
 _QUOTED = re.compile(r'"[^"]*"|\\.|[_*].|\[(?![hms]+\])[^\]]*\]', re.IGNORECASE)
 _DATES, _TIMES = frozenset("yd"), frozenset("hs[")
@@ -76,7 +81,7 @@ class XlsxLoader:
         path = main_part(archive, _MAIN)
         book = read_main(archive, path, "x:workbook")
         links = relations(archive, path)
-        cells = _Cells(archive, links, book)
+        new_reader = _readers(archive, links, book)
         builder, writer = Builder(), _Writer(raw.name)
         hidden: list[str] = []
         for sheet in book.iter("x:sheet"):
@@ -85,9 +90,10 @@ class XlsxLoader:
             if attribute(sheet, "state", "visible") != "visible":
                 hidden.append(name)
             elif kind == "worksheet":
-                rows = cells.rows(read_xml(archive, member))
+                cells = new_reader()
+                tell_xml(archive, member, cells)
                 with builder.part("sheet", name):
-                    writer.write(builder, rows)
+                    writer.write(builder, cells.rows)
         meta: dict[str, object] = dict(office_meta(archive))
         if hidden:
             meta["hidden_sheets"] = tuple(hidden)
@@ -122,99 +128,120 @@ class _Writer:
                 f"{self._name}: its sheets make a text of over {_MOST_CELLS} cells or "
                 f"{_MOST_TEXT} characters, more than is written; divide the file"
             )
-        table = []
-        for number in range(first, last + 1):
-            text_in = rows.get(number, _BLANK).get
-            table.append([text_in(column, "") for column in columns])
+        table = [
+            list(map(rows.get(number, _BLANK).get, columns, repeat("")))
+            for number in range(first, last + 1)
+        ]
         builder.table(table, part="row", first=first)
 
 
+def _readers(
+    archive: Archive, links: Mapping[str, tuple[str, str]], book: Element
+) -> Callable[[], _Cells]:
+    """What makes a reader of a sheet, which knows the strings and the formats of the workbook."""
+    strings: list[str] = []
+    formats: list[_Format] = []
+    epoch = attribute(next(book.iter("x:workbookPr"), None), "date1904")
+    for kind, member in links.values():
+        if kind == "sharedStrings":
+            shared = _Cells([], [], False)
+            tell_xml(archive, member, shared)
+            strings = shared.strings
+        elif kind == "styles":
+            formats = _formats_of(read_xml(archive, member))
+    return partial(_Cells, strings, formats, epoch in ("1", "true"))
+
+
 class _Cells:
-    """What cells say: their strings, and how the numbers in them are shown."""
+    """The rows of a sheet, or the shared strings, as they are read tag by tag.
 
-    def __init__(
-        self, archive: Archive, links: Mapping[str, tuple[str, str]], book: Element
-    ) -> None:
-        self._strings: list[str] = []
-        self._formats: list[_Format] = []
+    A sheet has millions of elements of three kinds; its tree would take longer than the rest.
+    """
+
+    def __init__(self, strings: list[str], formats: list[_Format], from_1904: bool) -> None:
+        self.rows: _Rows = {}  # for each row that holds anything its cells, by numbers from 1
+        self.strings = strings
+        self._formats = formats
+        self._from_1904 = from_1904
+        self._names = ShortNames()
         self._columns: dict[str, int] = {}  # by their letters, those met so far
-        epoch = attribute(next(book.iter("x:workbookPr"), None), "date1904")
-        self._from_1904 = epoch in ("1", "true")
-        for kind, member in links.values():
-            if kind == "sharedStrings":
-                self._strings = [_string(item) for item in read_xml(archive, member)]
-            elif kind == "styles":
-                self._formats = _formats_of(read_xml(archive, member))
+        self._pieces: list[str] = []  # of the text since the last tag
+        self.data = self._pieces.append
+        self._runs: list[str] = []  # of the string that is open
+        self._is_phonetic = False  # how the string is read aloud, which is no text of it
+        self._row = self._column = self._style = 0
+        self._found: dict[int, str] = {}
+        self._kind = self._written = self._formula = self._inline = ""
 
-    def rows(self, sheet: Element) -> _Rows:
-        """For each row that holds anything its cells, both by their numbers from 1."""
-        rows: _Rows = {}
-        number = 0
-        for row in sheet.iter("x:row"):
-            number = whole_number(attribute(row, "r"), number + 1)
-            found: dict[int, str] = {}
-            column = 0
-            for cell in row:
-                column = self._column(cell.get("r", ""), column + 1)
-                text = self._value(cell)
-                if 0 < column <= _LAST_COLUMN and text and not text.isspace():
-                    found[column] = text
-            if found and 0 < number <= _LAST_ROW:
-                rows.setdefault(number, {}).update(found)
-        return rows
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        """A row, a cell, or what is in one."""
+        self._pieces.clear()
+        name = self._names[tag]
+        if name == "x:c":
+            self._column = self._column_of(attributes.get("r", ""))
+            self._kind = attributes.get("t", "n")
+            self._style = whole_number(attributes["s"]) if "s" in attributes else 0
+            self._written = self._formula = self._inline = ""
+        elif name == "x:row":
+            self._row = whole_number(attributes.get("r", ""), self._row + 1)
+            self._column, self._found = 0, {}
+        elif name in ("x:is", "x:si"):
+            self._runs.clear()
+        elif name == "x:rPh":
+            self._is_phonetic = True
 
-    def _value(self, cell: Element) -> str:
-        kind = cell.get("t", "n")
-        written = formula = ""
-        for item in cell:
-            if item.tag == "x:v":
-                written = item.text or ""
-            elif item.tag == "x:f":
-                formula = item.text or ""
-            elif item.tag == "x:is" and kind == "inlineStr":
-                return _string(item)
+    def end(self, tag: str) -> None:
+        """What was said between the last two tags, a cell or a row."""
+        name = self._names[tag]
+        if name == "x:c":
+            text = self._text()
+            if text and not text.isspace() and self._column <= _LAST_COLUMN:
+                self._found[self._column] = text
+        elif name == "x:v":
+            self._written = "".join(self._pieces)
+        elif name == "x:t":
+            if not self._is_phonetic:
+                self._runs += self._pieces
+        elif name == "x:is":
+            self._inline = _unescaped("".join(self._runs))
+        elif name == "x:si":
+            self.strings.append(_unescaped("".join(self._runs)))
+        elif name == "x:row":
+            if self._found and 0 < self._row <= _LAST_ROW:
+                self.rows.setdefault(self._row, {}).update(self._found)
+        elif name == "x:f":
+            self._formula = "".join(self._pieces)
+        elif name == "x:rPh":
+            self._is_phonetic = False
+
+    def _text(self) -> str:
+        """The text of the cell that ends."""
+        kind, written = self._kind, self._written
+        if kind == "inlineStr" and self._inline:
+            return self._inline
         if not written:
-            return f"={formula}" if formula else ""
+            return f"={self._formula}" if self._formula else ""
+        if kind == "n":
+            known = self._style < len(self._formats)
+            shown_as = self._formats[self._style] if known else _PLAIN
+            return _number(written, shown_as, self._from_1904)
         if kind == "s":
             at = whole_number(written, -1)
-            return self._strings[at] if 0 <= at < len(self._strings) else ""
+            return self.strings[at] if 0 <= at < len(self.strings) else ""
         if kind == "b":
             return "TRUE" if written.strip() == "1" else "FALSE"
-        if kind != "n":
-            return _unescaped(written)
-        written_style = cell.get("s")
-        style = whole_number(written_style) if written_style else 0
-        shown_as = self._formats[style] if style < len(self._formats) else _PLAIN
-        return _number(written, shown_as, self._from_1904)
+        return _unescaped(written)
 
-    def _column(self, reference: str, following: int) -> int:
-        """The number of a cell's column, from 1: 28 for ``AB7``."""
-        found = _CELL.fullmatch(reference)
-        if not found:
-            return following
-        letters = found[1]
+    def _column_of(self, reference: str) -> int:
+        """The number of a cell's column, from 1: 28 for ``AB7``; without one the next."""
+        letters = reference.rstrip("0123456789")
         number = self._columns.get(letters, 0)
-        if not number:
+        if not number and _LETTERS.fullmatch(letters):
             for letter in letters:
                 number = number * 26 + ord(letter) - ord("A") + 1
             self._columns[letters] = number
-        return number
-
-
-def _string(item: Element) -> str:
-    """The text of a string, without the reading of its characters."""
-    return _unescaped(_text(item))
-
-
-def _text(item: Element) -> str:
-    """The text in an item and its runs."""
-    pieces = []
-    for piece in item:
-        if piece.tag == "x:t":
-            pieces.append(piece.text or "")
-        elif piece.tag == "x:r":
-            pieces.append(_text(piece))
-    return "".join(pieces)
+        is_whole = 0 < len(reference) - len(letters) <= _MOST_DIGITS
+        return number if number and is_whole else self._column + 1
 
 
 def _unescaped(text: str) -> str:
