@@ -260,12 +260,12 @@ class Document:
                 f"text={shown(self.text)} is {type(self.text).__name__}, not str; "
                 "decode bytes first, or pass a path to the command line"
             )
-        last = 0
+        last, size = 0, len(self.text)
         for part in self.parts:
-            if not last <= part.start <= part.end <= len(self.text):
+            if not last <= part.start <= part.end <= size:
                 raise OptionError(
                     f"part {shown(part.label)}, [{part.start}, {part.end}), is out of order or "
-                    f"outside the text of {len(self.text)}; sort parts by start"
+                    f"outside the text of {size}; sort parts by start"
                 )
             last = part.start
 
