@@ -11,6 +11,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from spanwise.errors import LoadError, shown
 from spanwise.loaders.base import Raw
+from spanwise.loaders.xml_names import ShortNames
 
 __all__ = [
     "MOST_DEPTH",
@@ -52,10 +53,11 @@ _FAULTS = (
 class Archive:
     """An open ZIP archive: its members by their paths, and how much of it may still be read."""
 
-    __slots__ = ("_left", "_members", "_most_member", "_zip", "kept", "name")
+    __slots__ = ("_left", "_members", "_most_member", "_zip", "kept", "name", "names")
 
     def __init__(self, zipped: ZipFile, name: str, most_total: int, most_member: int) -> None:
         self.name = name
+        self.names = ShortNames()  # of the tags in all of its members
         self.kept: dict[str, Element] = {}  # members as they were parsed
         self._zip = zipped
         self._members = {info.filename: info for info in zipped.infolist()}

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-import re
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable
 from types import MappingProxyType
 from xml.etree.ElementTree import Element
 
@@ -13,7 +12,6 @@ from spanwise.loaders.archives import Archive, Target, feed_xml, parse_xml, read
 
 __all__ = [
     "MOST_COLUMNS",
-    "ShortNames",
     "attribute",
     "inside",
     "main_part",
@@ -32,23 +30,8 @@ __all__ = [
 # A file may say that a cell spans a billion columns. Word ends at 63, Excel at 16,384.
 MOST_COLUMNS = 1024
 
-# Short names of the namespaces, transitional and strict ones alike; an unknown one is dropped.
-_OOXML = "http://schemas.openxmlformats.org/"
-_STRICT = "http://purl.oclc.org/ooxml/"
-_ODF = "urn:oasis:names:tc:opendocument:xmlns:"
-_SHORT = {
-    "wordprocessingml": "w",
-    "drawingml": "a",
-    "presentationml": "p",
-    "spreadsheetml": "x",
-    "officeDocument/2006/math": "m",
-    "officeDocument/math": "m",
-    "markup-compatibility": "mc",
-}
-_DIAGRAM = "diagram"
 # So many members are kept as parsed while a file is read: slides share their layouts.
 _KEPT = 64
-_TAG = re.compile(r"\{([^}]*)\}(.*)", re.DOTALL)
 
 
 def read_xml(archive: Archive, path: str) -> Element:
@@ -57,7 +40,7 @@ def read_xml(archive: Archive, path: str) -> Element:
     if kept is not None:
         return kept
     root = parse_xml(read_member(archive, path), _name_in(archive, path))
-    names = ShortNames()
+    names = archive.names
     for element in root.iter():
         element.tag = names[element.tag]
     if len(archive.kept) < _KEPT:
@@ -86,40 +69,16 @@ def read_main(archive: Archive, path: str, tag: str) -> Element:
     return root
 
 
-def inside(parent: Element, wanted: Container[str], skipped: Container[str]) -> Iterator[Element]:
+def inside(parent: Element, wanted: Container[str], skipped: Container[str]) -> list[Element]:
     """The wanted elements of one, through what only wraps them, not into what is skipped."""
+    found: list[Element] = []
     for child in parent:
-        if child.tag in wanted:
-            yield child
-        elif child.tag not in skipped:
-            yield from inside(child, wanted, skipped)
-
-
-class ShortNames(dict[str, str]):
-    """The short names of tags, each worked out once."""
-
-    def __missing__(self, tag: str) -> str:
-        self[tag] = name = _short(tag)
-        return name
-
-
-def _short(tag: str) -> str:
-    """The short name of a tag."""
-    found = _TAG.fullmatch(tag)
-    if not found:
-        return tag
-    space, local = found.groups()
-    if space.startswith(_ODF):
-        return f"{space[len(_ODF) :].partition(':')[0]}:{local}"
-    for base in (_OOXML, _STRICT):
-        if space.startswith(base):
-            rest = space[len(base) :]
-            if _DIAGRAM in rest:
-                return f"dgm:{local}"
-            for begin, prefix in _SHORT.items():
-                if rest.startswith(begin):
-                    return f"{prefix}:{local}"
-    return local
+        tag = child.tag
+        if tag in wanted:
+            found.append(child)
+        elif tag not in skipped:
+            found += inside(child, wanted, skipped)
+    return found
 
 
 def under(element: Element | None, *path: str) -> Element | None:
@@ -138,9 +97,8 @@ def attribute(element: Element | None, local: str, default: str = "") -> str:
     """The value of an attribute by its name without namespace; the default without element."""
     if element is None:
         return default
-    qualified = f"}}{local}"
     for name, value in element.items():
-        if name == local or name.endswith(qualified):
+        if name.endswith(local) and (name == local or name[-len(local) - 1] == "}"):
             return value
     return default
 

@@ -18,7 +18,6 @@ from spanwise.loaders.archives import Archive, open_archive
 from spanwise.loaders.base import Raw
 from spanwise.loaders.builder import Builder
 from spanwise.loaders.office import (
-    ShortNames,
     attribute,
     main_part,
     office_meta,
@@ -29,6 +28,7 @@ from spanwise.loaders.office import (
     tell_xml,
     whole_number,
 )
+from spanwise.loaders.xml_names import ShortNames
 
 __all__ = ["XlsxLoader"]
 
@@ -144,12 +144,13 @@ def _readers(
     epoch = attribute(next(book.iter("x:workbookPr"), None), "date1904")
     for kind, member in links.values():
         if kind == "sharedStrings":
-            shared = _Cells([], [], False)
+            shared = _Cells(archive.names, [], [], from_1904=False)
             tell_xml(archive, member, shared)
             strings = shared.strings
         elif kind == "styles":
             formats = _formats_of(read_xml(archive, member))
-    return partial(_Cells, strings, formats, epoch in ("1", "true"))
+    from_1904 = epoch in ("1", "true")
+    return partial(_Cells, archive.names, strings, formats, from_1904=from_1904)
 
 
 class _Cells:
@@ -158,12 +159,14 @@ class _Cells:
     A sheet has millions of elements of three kinds; its tree would take longer than the rest.
     """
 
-    def __init__(self, strings: list[str], formats: list[_Format], from_1904: bool) -> None:
+    def __init__(
+        self, names: ShortNames, strings: list[str], formats: list[_Format], *, from_1904: bool
+    ) -> None:
         self.rows: _Rows = {}  # for each row that holds anything its cells, by numbers from 1
         self.strings = strings
         self._formats = formats
         self._from_1904 = from_1904
-        self._names = ShortNames()
+        self._names = names
         self._columns: dict[str, int] = {}  # by their letters, those met so far
         self._pieces: list[str] = []  # of the text since the last tag
         self.data = self._pieces.append
