@@ -112,7 +112,7 @@ def relation_id(element: Element) -> str:
 def whole_number(text: str, default: int = 0, *, most: int = 1 << 31) -> int:
     """The number a text says, within ``[0, most]``; the default for what is no number."""
     text = text.strip()
-    if not (text.isascii() and text.isdigit()):
+    if not text.isdigit() or not text.isascii():
         return default
     return min(int(text[:12]), most)
 
