@@ -39,18 +39,19 @@ class Builder:
         """Where the text ends so far, in code points."""
         return self._at
 
-    def heading(self, level: int, text: str) -> None:
-        """A heading, on one line."""
+    def heading(self, level: int, text: str) -> int:
+        """A heading, on one line; where it begins, or -1."""
         title = " ".join(text.split())
         start = self._block(title)
         if start < 0:
-            return
+            return start
         found = self._structure
         found.heading_starts.append(start)
         found.heading_ends.append(self._at)
         found.heading_levels.append(max(1, min(_DEEPEST, level)))
         found.title_starts.append(start)
         found.title_ends.append(self._at)
+        return start
 
     def paragraph(self, text: str) -> int:
         """A paragraph as it is, without the white space at its ends; where it begins, or -1."""

@@ -109,8 +109,7 @@ class Page:
 def _write(builder: Builder, block: Block) -> int:
     """Write a block; where it begins."""
     if block.kind == "heading":
-        builder.heading(block.level, block.text)
-        return builder.position - len(" ".join(block.text.split()))
+        return builder.heading(block.level, block.text)
     if block.kind == "item":
         indent = "  " * block.level + " " * len(block.mark)
         text = block.text.replace("\n", "\n" + indent)
@@ -145,26 +144,28 @@ class _Reader:
         lines = html.replace("\r\n", " \n").replace("\r", "\n").split("\n")
         self.page.line_ends = list(map(add, accumulate(map(len, lines[:-1])), count(1)))
         svg = 0
-        for kind, at, name, attributes in tokens(html, xml):
-            if kind == "text":
-                self.text(at, name)
-            elif kind == "start":
-                svg += name == "svg"
+        for start, text, kind, at, name, attributes in tokens(html, xml):
+            if kind == "raw":
+                if name == "title" and not svg:
+                    self.page.title = self.page.title or " ".join(unescape(text).split())
+                elif name == "textarea":
+                    self.text(start, unescape(text))
+                elif name == "xmp":
+                    self.begin("pre", "pre", start, {})
+                    self.text(start, text)
+                    self.end("pre")
+                continue
+            # No block begins with white space.
+            if text and (self.run or self.pre or not text.isspace()):
+                self.text(start, text)
+            if kind == "start":
+                if name == "svg":
+                    svg += 1
                 self.start(name, at, attributes)
             elif kind == "end":
-                svg -= name == "svg" and svg > 0
+                if name == "svg" and svg:
+                    svg -= 1
                 self.end(name)
-            else:
-                raw = attributes[""]
-                text = unescape(name)
-                if raw == "title" and not svg:
-                    self.page.title = self.page.title or " ".join(text.split())
-                elif raw == "textarea":
-                    self.text(at, text)
-                elif raw == "xmp":
-                    self.begin("pre", "pre", at, {})
-                    self.text(at, name)
-                    self.end("pre")
         while self.open:
             self.pop()
         self.flush()
@@ -177,8 +178,6 @@ class _Reader:
             inked = text.lstrip()
             if inked:
                 self.at = at + len(text) - len(inked)
-            elif not self.run and not self.pre:
-                return  # no block begins with white space
         self.run.append(text)
 
     def start(self, name: str, at: int, attributes: dict[str, str]) -> None:
@@ -235,7 +234,8 @@ class _Reader:
             self.split()
         self.open.append((name, role, hides))
         self.hidden += hides
-        self.counts[-1][name] = self.counts[-1].get(name, 0) + 1
+        counts = self.counts[-1]
+        counts[name] = counts.get(name, 0) + 1
         if role == "item":
             item = self.lists[-1]
             item.item_open = item.fresh = True
@@ -304,8 +304,8 @@ class _Reader:
         return True
 
     def end(self, name: str) -> None:
-        quiet, often, around = self.quiet
-        if quiet and name == quiet:
+        if self.quiet[0] and name == self.quiet[0]:
+            quiet, often, around = self.quiet
             self.quiet = (quiet, often - 1, around) if often > 1 else ("", 0, 0)
         role = _ROLES.get(name)
         if not role:
@@ -354,7 +354,9 @@ class _Reader:
         if role in ("cell", "table"):
             self.counts.pop()
         self.counts[-1][name] -= 1
-        if role == "item":
+        if role == "block":
+            pass
+        elif role == "item":
             item = self.lists[-1]
             item.item_open, item.fresh, item.mark = False, False, ""
         elif role == "list":
@@ -401,7 +403,8 @@ class _Reader:
         if self.pre:
             self.out.append(Block("code", at, text.replace(_BREAK, "\n")))
             return
-        text = _white.sub(" ", text)
+        if "  " in text or not text.isprintable():
+            text = _white.sub(" ", text)
         if _BREAK in text:
             text = _broken.sub("\n", text)
         text = text.strip()

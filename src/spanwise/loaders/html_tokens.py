@@ -21,7 +21,7 @@ _RAW = frozenset(("script", "style", "iframe", "title", "textarea", "xmp"))
 _ASKED = frozenset(("html", "img", "li", "meta", "ol", "table", "td", "th"))
 
 _huge = re.compile(r"&#(?=[0-9]{20})[0-9]+;?")
-_markup = re.compile(r"<(?:(/?[a-zA-Z][^ \t\n\r\f/>]*)|[!?/])").search
+_markup = re.compile(r"<(?:(/?[a-zA-Z][^ \t\n\r\f/>]*)(>)?|[!?/])").search
 _nameless = re.compile(r"<()[!?/]").search
 _usual_attributes = re.compile(
     r"(?:[ \t\n\r\f]+[a-zA-Z][a-zA-Z0-9:_-]*=\"[^\"]*\")*[ \t\n\r\f]*/?>"
@@ -33,7 +33,9 @@ _bare_value = re.compile(r"[^ \t\n\r\f>]*").match
 _comment_end = re.compile(r"--!?>").search
 _closing = {name: re.compile(rf"</{name}(?=[ \t\n\r\f/>])", re.I).search for name in _RAW}
 
-_Token = tuple[str, int, str, dict[str, str]]  # kind, position, name or text, attributes
+# Where the text before a tag begins, that text; the kind of the tag, its place, its name and its
+# attributes. Of a raw element the text is what is inside it; without a tag the kind is empty.
+_Token = tuple[int, str, str, int, str, dict[str, str]]
 _NONE: dict[str, str] = {}
 
 
@@ -61,9 +63,9 @@ class _Names(dict[str, tuple[str, str]]):
 
 
 def tokens(html: str, xml: bool) -> Iterator[_Token]:
-    """Text, tags and their ends, as browsers part them; what is no markup stays text.
+    """Tags and their ends, each with the text before it, as browsers part them.
 
-    Attributes are left out where nobody asks for them.
+    What is no markup stays text. Attributes are left out where nobody asks for them.
     """
     start = at = 0  # of the text before the next token; of what is looked at
     last = html.rfind(">")
@@ -71,47 +73,49 @@ def tokens(html: str, xml: bool) -> Iterator[_Token]:
     unclosed: set[str] = set()
     names = _Names(xml)
     while found := _markup(html, at) if at < last else _nameless(html, at):
-        at = found.start()
+        at, end = found.span()
         named = found[1] if at < last else ""
         if not named and not _is_markup(html[at + 1 : at + 3]):
             at += 1
             continue
-        if start < at:
-            text = html[start:at]
-            yield "text", start, unescape(text) if "&" in text else text, _NONE
+        text = html[start:at]
+        if "&" in text:
+            text = unescape(text)
         if not named:
+            yield start, text, "", at, "", _NONE
             text, end = _nameless_end(html, at)
             if text:
-                yield "text", at + 9, text, _NONE
+                yield at + 9, text, "", at, "", _NONE
             start = at = end
             continue
         kind, name = names[named]
-        attributes, end = _NONE, found.end() + 1
-        if not html.startswith(">", end - 1):
-            attributes, end = _attributes(html, end - 1, name) if whole else (_NONE, -1)
+        attributes = _NONE
+        if not found[2]:
+            attributes, end = _attributes(html, end, name) if whole else (_NONE, -1)
             if end < 0:
                 whole, attributes = False, _NONE
                 end = html.find(">", at) + 1
-        tag, at, start = at, end, end
-        if kind == "end":
-            yield kind, tag, name, _NONE
-            continue
+        before, tag = start, at
+        start = at = end
         alone = xml and html[end - 2] == "/"
-        if kind == "start" or alone:
-            yield "start", tag, name, attributes
+        if kind == "end":
+            yield before, text, kind, tag, name, _NONE
+        elif kind == "start" or alone:
+            yield before, text, "start", tag, name, attributes
             if alone and name not in VOID:
-                yield "end", tag, name, _NONE
-            continue
-        closed = None if name in unclosed else _closing[name](html, end)
-        if closed:
-            at = start = closed.start()
-            yield "raw", end, html[end:at], {"": name}
-        elif name in ("script", "style"):
-            return
+                yield end, "", "end", tag, name, _NONE
         else:
-            unclosed.add(name)
+            yield before, text, "", tag, "", _NONE
+            closed = None if name in unclosed else _closing[name](html, end)
+            if closed:
+                at = start = closed.start()
+                yield end, html[end:at], kind, tag, name, _NONE
+            elif name in ("script", "style"):
+                return
+            else:
+                unclosed.add(name)
     if start < len(html):
-        yield "text", start, unescape(html[start:]), _NONE
+        yield start, unescape(html[start:]), "", at, "", _NONE
 
 
 def _nameless_end(html: str, at: int) -> tuple[str, int]:

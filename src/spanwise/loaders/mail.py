@@ -178,9 +178,9 @@ class _Builder(Builder):
 
     depth = 0
 
-    def heading(self, level: int, text: str) -> None:
+    def heading(self, level: int, text: str) -> int:
         """A heading below those of the messages around it."""
-        super().heading(level + self.depth, text)
+        return super().heading(level + self.depth, text)
 
     def note(self, kind: str, label: str, start: int, end: int, **meta: object) -> None:
         """Nothing: a line of an HTML text is no line of the file it was sent in."""
