@@ -90,18 +90,18 @@ class Page:
 
         Blocks that begin on one line share one part of kind ``source line``.
         """
-        noted, start, end = 0, -1, -1
+        noted, start, end = 0, -1, builder.position
         for block in self.blocks:
-            line = bisect_right(self.line_ends, block.at) + 1
-            written = builder.position
             at = _write(builder, block)
-            if builder.position == written:
+            written = builder.position
+            if written == end:
                 continue
+            line = bisect_right(self.line_ends, block.at) + 1
             if line != noted:
                 if lines and noted:
                     builder.note("source line", str(noted), start, end)
                 noted, start = line, at
-            end = builder.position
+            end = written
         if lines and noted:
             builder.note("source line", str(noted), start, end)
 

@@ -26,6 +26,7 @@ _nameless = re.compile(r"<()[!?/]").search
 _usual_attributes = re.compile(
     r"(?:[ \t\n\r\f]+[a-zA-Z][a-zA-Z0-9:_-]*=\"[^\"]*\")*[ \t\n\r\f]*/?>"
 ).match
+_usual_pairs = re.compile(r"([a-zA-Z0-9:_-]+)=\"([^\"]*)\"").findall
 _attribute = re.compile(
     r"[ \t\n\r\f/]*(?:(=?[^ \t\n\r\f/>=]+)(?:[ \t\n\r\f]*(=)[ \t\n\r\f]*)?|=)?"
 ).match
@@ -138,10 +139,13 @@ def _is_markup(begin: str) -> bool:
 
 def _attributes(html: str, at: int, name: str) -> tuple[dict[str, str], int]:
     """The attributes of a tag and where it ends, or -1 where the text ends before."""
-    if name not in _ASKED:
-        usual = _usual_attributes(html, at)
-        if usual and "hidden" not in usual[0].lower():
+    usual = _usual_attributes(html, at)
+    if usual:
+        if name not in _ASKED and "hidden" not in usual[0].lower():
             return _NONE, usual.end()
+        # Of two with one name the first counts.
+        pairs = reversed(_usual_pairs(usual[0]))
+        return {key.lower(): unescape(value) for key, value in pairs}, usual.end()
     found: dict[str, str] = {}
     while at < len(html):
         if html[at] == ">":
