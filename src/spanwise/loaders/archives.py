@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 import zlib
 from io import BytesIO
@@ -33,6 +34,8 @@ _MOST_MEMBERS = 100_000
 MOST_DEPTH = 200
 # An element costs some hundred bytes, so 4 bytes of XML may not each become one without end.
 _MOST_TAGS = 20_000_000
+
+_declares = re.compile(rb"<!(?:DOCTYPE|ENTITY)").search
 
 _ENCRYPTED, _UTF8 = 0x1, 0x800
 _END = b"PK\x05\x06"
@@ -191,12 +194,12 @@ def feed_xml(data: bytes, name: str, target: Target) -> Any:
     """
     # Every encoding that is read but UTF-16 writes these as ASCII does.
     plain = data.replace(b"\0", b"") if b"\0" in data[:4] or data[:2] in _UTF16 else data
-    if b"<!DOCTYPE" in plain or b"<!ENTITY" in plain:
+    if _declares(plain):
         raise LoadError(
             f"{name}: it declares a document type, which could hide an entity bomb; "
             "files of this kind need none, save it again"
         )
-    if plain.count(b"<") > _MOST_TAGS:
+    if len(plain) > _MOST_TAGS and plain.count(b"<") > _MOST_TAGS:
         raise LoadError(f"{name}: it has over {_MOST_TAGS} tags, more than is read; divide it")
     parser = XMLParser(target=target)
     try:
