@@ -236,7 +236,9 @@ class _Reader:
         self.hidden += hides
         counts = self.counts[-1]
         counts[name] = counts.get(name, 0) + 1
-        if role == "item":
+        if role == "block":
+            pass
+        elif role == "item":
             item = self.lists[-1]
             item.item_open = item.fresh = True
             item.mark = {"dt": "", "dd": ": "}.get(name, "- ")
