@@ -47,8 +47,7 @@ _Rows = dict[int, dict[int, str]]
 _BLANK: Mapping[int, str] = MappingProxyType({})
 
 _ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
-_LETTERS = re.compile(r"[A-Z]{1,3}")
-_MOST_DIGITS = 7  # of a row's number
+_CELL = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
 # What a number format shows as it is, and colours and places; `[h]`, `[m]` and `[s]` stay.
 _QUOTED = re.compile(r'"[^"]*"|\\.|[_*].|\[(?![hms]+\])[^\]]*\]', re.IGNORECASE)
 _DATES, _TIMES = frozenset("yd"), frozenset("hs[")
@@ -165,6 +164,7 @@ class _Cells:
         self.rows: _Rows = {}  # for each row that holds anything its cells, by numbers from 1
         self.strings = strings
         self._formats = formats
+        self._shown: dict[str, _Format] = {}  # the format of each style met so far
         self._from_1904 = from_1904
         self._names = names
         self._columns: dict[str, int] = {}  # by their letters, those met so far
@@ -172,21 +172,25 @@ class _Cells:
         self.data = self._pieces.append
         self._runs: list[str] = []  # of the string that is open
         self._is_phonetic = False  # how the string is read aloud, which is no text of it
-        self._row = self._column = self._style = 0
+        self._row = self._column = 0
+        self._row_name = ""
         self._found: dict[int, str] = {}
-        self._kind = self._written = self._formula = self._inline = ""
+        self._kind = self._style = self._written = self._formula = self._inline = ""
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         """A row, a cell, or what is in one."""
         self._pieces.clear()
         name = self._names[tag]
         if name == "x:c":
-            self._column = self._column_of(attributes.get("r", ""))
+            reference = attributes.get("r", "")
+            letters = reference.removesuffix(self._row_name)
+            self._column = self._columns.get(letters) or self._column_of(reference)
             self._kind = attributes.get("t", "n")
-            self._style = whole_number(attributes["s"]) if "s" in attributes else 0
+            self._style = attributes.get("s", "")
             self._written = self._formula = self._inline = ""
         elif name == "x:row":
             self._row = whole_number(attributes.get("r", ""), self._row + 1)
+            self._row_name = str(self._row)
             self._column, self._found = 0, {}
         elif name in ("x:is", "x:si"):
             self._runs.clear()
@@ -225,8 +229,11 @@ class _Cells:
         if not written:
             return f"={self._formula}" if self._formula else ""
         if kind == "n":
-            known = self._style < len(self._formats)
-            shown_as = self._formats[self._style] if known else _PLAIN
+            shown_as = self._shown.get(self._style)
+            if shown_as is None:
+                style = whole_number(self._style)
+                shown_as = self._formats[style] if style < len(self._formats) else _PLAIN
+                self._shown[self._style] = shown_as
             return _number(written, shown_as, self._from_1904)
         if kind == "s":
             at = whole_number(written, -1)
@@ -237,24 +244,26 @@ class _Cells:
 
     def _column_of(self, reference: str) -> int:
         """The number of a cell's column, from 1: 28 for ``AB7``; without one the next."""
-        letters = reference.rstrip("0123456789")
-        number = self._columns.get(letters, 0)
-        if not number and _LETTERS.fullmatch(letters):
-            for letter in letters:
-                number = number * 26 + ord(letter) - ord("A") + 1
-            self._columns[letters] = number
-        is_whole = 0 < len(reference) - len(letters) <= _MOST_DIGITS
-        return number if number and is_whole else self._column + 1
+        found = _CELL.fullmatch(reference)
+        if not found:
+            return self._column + 1
+        number = 0
+        for letter in found[1]:
+            number = number * 26 + ord(letter) - ord("A") + 1
+        self._columns[found[1]] = number
+        return number
 
 
 def _unescaped(text: str) -> str:
     """A text with ``_x000D_`` and its like read; halves of a pair stay as they are."""
+    if "_x" not in text:
+        return text
 
     def read(found: re.Match[str]) -> str:
         code = int(found[1], 16)
         return found[0] if 0xD800 <= code < 0xE000 else chr(code)
 
-    return _ESCAPE.sub(read, text) if "_x" in text else text
+    return _ESCAPE.sub(read, text)
 
 
 class _Format(NamedTuple):
