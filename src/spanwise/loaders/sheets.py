@@ -179,13 +179,14 @@ class _Cells:
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         """A row, a cell, or what is in one."""
-        self._pieces.clear()
+        if self._pieces:
+            self._pieces.clear()
         name = self._names[tag]
         if name == "x:c":
             reference = attributes.get("r", "")
             letters = reference.removesuffix(self._row_name)
             self._column = self._columns.get(letters) or self._column_of(reference)
-            self._kind = attributes.get("t", "n")
+            self._kind = attributes.get("t") or "n"
             self._style = attributes.get("s", "")
             self._written = self._formula = self._inline = ""
         elif name == "x:row":
@@ -198,28 +199,42 @@ class _Cells:
             self._is_phonetic = True
 
     def end(self, tag: str) -> None:
-        """What was said between the last two tags, a cell or a row."""
+        """What was said between the last two tags, a cell or a row.
+
+        It is taken once: elements of one kind inside each other would else multiply it.
+        """
         name = self._names[tag]
         if name == "x:c":
-            text = self._text()
+            text = self._text() if self._kind else ""
             if text and not text.isspace() and self._column <= _LAST_COLUMN:
                 self._found[self._column] = text
+            self._kind = ""  # no cell is open
         elif name == "x:v":
             self._written = "".join(self._pieces)
+            self._pieces.clear()
         elif name == "x:t":
             if not self._is_phonetic:
                 self._runs += self._pieces
+            self._pieces.clear()
         elif name == "x:is":
-            self._inline = _unescaped("".join(self._runs))
+            self._inline = self._string()
         elif name == "x:si":
-            self.strings.append(_unescaped("".join(self._runs)))
+            self.strings.append(self._string())
         elif name == "x:row":
             if self._found and 0 < self._row <= _LAST_ROW:
                 self.rows.setdefault(self._row, {}).update(self._found)
+            self._found = {}
         elif name == "x:f":
             self._formula = "".join(self._pieces)
+            self._pieces.clear()
         elif name == "x:rPh":
             self._is_phonetic = False
+
+    def _string(self) -> str:
+        """The text of the string that ends."""
+        text = _unescaped("".join(self._runs))
+        self._runs.clear()
+        return text
 
     def _text(self) -> str:
         """The text of the cell that ends."""
