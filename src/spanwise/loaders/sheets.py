@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import partial
 from itertools import repeat
 from types import MappingProxyType
 from typing import NamedTuple
@@ -78,18 +77,18 @@ class XlsxLoader:
         """
         archive = open_archive(raw)
         path = main_part(archive, _MAIN)
-        book = read_main(archive, path, "x:workbook")
+        root = read_main(archive, path, "x:workbook")
         links = relations(archive, path)
-        new_reader = _readers(archive, links, book)
+        book = _read_book(archive, links, root)
         builder, writer = Builder(), _Writer(raw.name)
         hidden: list[str] = []
-        for sheet in book.iter("x:sheet"):
+        for sheet in root.iter("x:sheet"):
             name = attribute(sheet, "name")
             kind, member = links.get(relation_id(sheet), ("", ""))
             if attribute(sheet, "state", "visible") != "visible":
                 hidden.append(name)
             elif kind == "worksheet":
-                cells = new_reader()
+                cells = _Cells(book)
                 tell_xml(archive, member, cells)
                 with builder.part("sheet", name):
                     writer.write(builder, cells.rows)
@@ -134,22 +133,26 @@ class _Writer:
         builder.table(table, part="row", first=first)
 
 
-def _readers(
-    archive: Archive, links: Mapping[str, tuple[str, str]], book: Element
-) -> Callable[[], _Cells]:
-    """What makes a reader of a sheet, which knows the strings and the formats of the workbook."""
-    strings: list[str] = []
-    formats: list[_Format] = []
-    epoch = attribute(next(book.iter("x:workbookPr"), None), "date1904")
+class _Book(NamedTuple):
+    """What the cells of a workbook refer to."""
+
+    names: ShortNames
+    strings: list[str]
+    formats: list[_Format]
+    from_1904: bool
+
+
+def _read_book(archive: Archive, links: Mapping[str, tuple[str, str]], root: Element) -> _Book:
+    """The strings and formats of a workbook, and from when it counts its days."""
+    epoch = attribute(next(root.iter("x:workbookPr"), None), "date1904")
+    book = _Book(archive.names, [], [], epoch in ("1", "true"))
     for kind, member in links.values():
         if kind == "sharedStrings":
-            shared = _Cells(archive.names, [], [], from_1904=False)
-            tell_xml(archive, member, shared)
-            strings = shared.strings
+            book.strings.clear()
+            tell_xml(archive, member, _Cells(book))
         elif kind == "styles":
-            formats = _formats_of(read_xml(archive, member))
-    from_1904 = epoch in ("1", "true")
-    return partial(_Cells, archive.names, strings, formats, from_1904=from_1904)
+            book = book._replace(formats=_formats_of(read_xml(archive, member)))
+    return book
 
 
 class _Cells:
@@ -158,15 +161,10 @@ class _Cells:
     A sheet has millions of elements of three kinds; its tree would take longer than the rest.
     """
 
-    def __init__(
-        self, names: ShortNames, strings: list[str], formats: list[_Format], *, from_1904: bool
-    ) -> None:
+    def __init__(self, book: _Book) -> None:
         self.rows: _Rows = {}  # for each row that holds anything its cells, by numbers from 1
-        self.strings = strings
-        self._formats = formats
+        self._names, self._strings, self._formats, self._from_1904 = book
         self._shown: dict[str, _Format] = {}  # the format of each style met so far
-        self._from_1904 = from_1904
-        self._names = names
         self._columns: dict[str, int] = {}  # by their letters, those met so far
         self._pieces: list[str] = []  # of the text since the last tag
         self.data = self._pieces.append
@@ -184,6 +182,7 @@ class _Cells:
         name = self._names[tag]
         if name == "x:c":
             reference = attributes.get("r", "")
+            # A cell is called by its column and then the number of its row.
             letters = reference.removesuffix(self._row_name)
             self._column = self._columns.get(letters) or self._column_of(reference)
             self._kind = attributes.get("t") or "n"
@@ -219,7 +218,7 @@ class _Cells:
         elif name == "x:is":
             self._inline = self._string()
         elif name == "x:si":
-            self.strings.append(self._string())
+            self._strings.append(self._string())
         elif name == "x:row":
             if self._found and 0 < self._row <= _LAST_ROW:
                 self.rows.setdefault(self._row, {}).update(self._found)
@@ -252,7 +251,7 @@ class _Cells:
             return _number(written, shown_as, self._from_1904)
         if kind == "s":
             at = whole_number(written, -1)
-            return self.strings[at] if 0 <= at < len(self.strings) else ""
+            return self._strings[at] if 0 <= at < len(self._strings) else ""
         if kind == "b":
             return "TRUE" if written.strip() == "1" else "FALSE"
         return _unescaped(written)
