@@ -226,6 +226,8 @@ def _images(cell: dict[str, Any], outputs: list[dict[str, Any]]) -> Iterator[str
     """The images of a cell: attached ones by name, those it gave by media type."""
     yield from map(str, _object(cell.get("attachments")))
     for output in outputs:
+        if output.get("output_type") == "stream":
+            continue  # of text alone
         for kind in _data(output):
             if kind.startswith("image/"):
                 yield kind
