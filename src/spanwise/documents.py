@@ -86,15 +86,16 @@ class Part:
 
 
 def parts_of(
-    kind: str,
+    kind: str | Iterable[str],
     starts: Sequence[int],
     ends: Iterable[int],
     labels: Iterable[object],
     metas: Iterable[Mapping[str, Any]],
 ) -> tuple[Part, ...]:
-    """Many parts of a kind at once, in a third of the time of one by one."""
+    """Many parts at once, of one kind or one each, in a third of the time of one by one."""
     made = tuple(map(object.__new__, repeat(Part, len(starts))))
-    columns = (repeat(kind), starts, ends, map(str, labels), metas)
+    kinds = repeat(kind) if isinstance(kind, str) else kind
+    columns = (kinds, starts, ends, map(str, labels), metas)
     for name, values in zip(Part.__slots__, columns, strict=True):
         deque(map(getattr(Part, name).__set__, made, values), maxlen=0)
     return made
@@ -259,12 +260,12 @@ class Document:
                 f"text={shown(self.text)} is {type(self.text).__name__}, not str; "
                 "decode bytes first, or pass a path to the command line"
             )
-        last = 0
+        last, size = 0, len(self.text)
         for part in self.parts:
-            if not last <= part.start <= part.end <= len(self.text):
+            if not last <= part.start <= part.end <= size:
                 raise OptionError(
                     f"part {shown(part.label)}, [{part.start}, {part.end}), is out of order or "
-                    f"outside the text of {len(self.text)}; sort parts by start"
+                    f"outside the text of {size}; sort parts by start"
                 )
             last = part.start
 

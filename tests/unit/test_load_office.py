@@ -344,6 +344,15 @@ def test_strings_without_readings_and_with_escapes() -> None:
     assert load("a.xlsx", sheet(cells, strings)).text.startswith("| AB | #N/A |")
 
 
+@pytest.mark.parametrize("nested", [b"row", b"c", b"is", b"t", b"v"])
+def test_elements_in_their_like_do_not_multiply_their_text(nested: bytes) -> None:
+    inside = b"<v>one&#10;two</v>" if nested == b"v" else b"<is><t>one&#10;two</t></is>"
+    cells = b'<row r="1"><c r="A1" t="inlineStr">%s</c></row>' % inside
+    cells = cells.replace(b"<%s" % nested, b"<%s>" % nested * 5000 + b"<%s" % nested)
+    cells = cells.replace(b"</%s>" % nested, b"</%s>" % nested * 5001)
+    assert load("a.xlsx", sheet(cells)).text.count("one") <= 1
+
+
 def test_two_cells_far_apart_are_two_small_tables() -> None:
     cells = b'<row r="1"><c r="A1"><v>1</v></c></row>'
     cells += b'<row r="1048576"><c r="XFD1048576"><v>2</v></c></row>'

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import re
 import struct
 import zlib
 from io import BytesIO
-from xml.etree import ElementTree
-from xml.etree.ElementTree import Element
+from typing import Any, Protocol
+from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from spanwise.errors import LoadError, shown
 from spanwise.loaders.base import Raw
+from spanwise.loaders.xml_names import ShortNames
 
-__all__ = ["MOST_DEPTH", "Archive", "open_archive", "parse_xml", "read_member"]
+__all__ = [
+    "MOST_DEPTH",
+    "Archive",
+    "Target",
+    "feed_xml",
+    "open_archive",
+    "parse_xml",
+    "read_member",
+]
 
 # Bytes. The largest XML of a real office file is tens of MB; pictures come on top.
 MOST_TOTAL = 1 << 30
@@ -24,6 +34,8 @@ _MOST_MEMBERS = 100_000
 MOST_DEPTH = 200
 # An element costs some hundred bytes, so 4 bytes of XML may not each become one without end.
 _MOST_TAGS = 20_000_000
+
+_declares = re.compile(rb"<!(?:DOCTYPE|ENTITY)").search
 
 _ENCRYPTED, _UTF8 = 0x1, 0x800
 _END = b"PK\x05\x06"
@@ -44,10 +56,11 @@ _FAULTS = (
 class Archive:
     """An open ZIP archive: its members by their paths, and how much of it may still be read."""
 
-    __slots__ = ("_left", "_members", "_most_member", "_zip", "kept", "name")
+    __slots__ = ("_left", "_members", "_most_member", "_zip", "kept", "name", "names")
 
     def __init__(self, zipped: ZipFile, name: str, most_total: int, most_member: int) -> None:
         self.name = name
+        self.names = ShortNames()  # of the tags in all of its members
         self.kept: dict[str, Element] = {}  # members as they were parsed
         self._zip = zipped
         self._members = {info.filename: info for info in zipped.infolist()}
@@ -160,27 +173,47 @@ def read_member(archive: Archive, path: str) -> bytes:
     return archive.read(path)
 
 
-def parse_xml(data: bytes, name: str) -> Element:
-    """The root of an XML text that declares no entities and nests at most `MOST_DEPTH` deep.
+class Target(Protocol):
+    """What is told of an XML text as it is read: each tag, each piece of text, each end."""
+
+    def start(self, tag: str, attributes: dict[str, str], /) -> object:
+        """An element begins."""
+
+    def data(self, text: str, /) -> object:
+        """Text, in one piece or several."""
+
+    def end(self, tag: str, /) -> object:
+        """An element ends."""
+
+
+def feed_xml(data: bytes, name: str, target: Target) -> Any:
+    """What a target makes of an XML text that declares no entities.
 
     ``name`` is what messages call it. A document type is refused before anything is parsed, so
     no entity is ever expanded. Raises `LoadError` for that, and for what is not well-formed.
     """
     # Every encoding that is read but UTF-16 writes these as ASCII does.
     plain = data.replace(b"\0", b"") if b"\0" in data[:4] or data[:2] in _UTF16 else data
-    if b"<!DOCTYPE" in plain or b"<!ENTITY" in plain:
+    if _declares(plain):
         raise LoadError(
             f"{name}: it declares a document type, which could hide an entity bomb; "
             "files of this kind need none, save it again"
         )
-    if plain.count(b"<") > _MOST_TAGS:
+    if len(plain) > _MOST_TAGS and plain.count(b"<") > _MOST_TAGS:
         raise LoadError(f"{name}: it has over {_MOST_TAGS} tags, more than is read; divide it")
+    parser = XMLParser(target=target)
     try:
-        root = ElementTree.fromstring(data)
-    except (ElementTree.ParseError, LookupError, ValueError) as fault:
+        parser.feed(data)
+        return parser.close()
+    except (ParseError, LookupError, ValueError) as fault:
         raise LoadError(
             f"{name}: it is not well-formed XML ({fault}); the file is damaged, get a new copy"
         ) from None
+
+
+def parse_xml(data: bytes, name: str) -> Element:
+    """The root of an XML text that nests at most `MOST_DEPTH` deep; else as `feed_xml`."""
+    root: Element = feed_xml(data, name, TreeBuilder())
     level, depth = [root], 1
     while level:
         if depth > MOST_DEPTH:

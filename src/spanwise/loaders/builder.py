@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from operator import itemgetter
 from typing import Any
 
 from spanwise.cutting.markdown import Structure
-from spanwise.documents import Document, Part
+from spanwise.documents import Document, parts_of
 
 __all__ = ["Builder"]
 
 _BETWEEN_BLOCKS = "\n\n"
 _BETWEEN_ITEMS = "\n"
 _DEEPEST = 6
+
+_Noted = tuple[str, int, int, str, dict[str, Any]]  # what a `Part` is made of, in its order
 
 
 class Builder:
@@ -28,7 +31,7 @@ class Builder:
         self._pieces: list[str] = []
         self._at = 0
         self._structure = Structure()
-        self._parts: list[Part] = []
+        self._parts: list[_Noted] = []
         self._tight = False  # the last block was a list item
 
     @property
@@ -36,18 +39,19 @@ class Builder:
         """Where the text ends so far, in code points."""
         return self._at
 
-    def heading(self, level: int, text: str) -> None:
-        """A heading, on one line."""
+    def heading(self, level: int, text: str) -> int:
+        """A heading, on one line; where it begins, or -1."""
         title = " ".join(text.split())
         start = self._block(title)
         if start < 0:
-            return
+            return start
         found = self._structure
         found.heading_starts.append(start)
         found.heading_ends.append(self._at)
         found.heading_levels.append(max(1, min(_DEEPEST, level)))
         found.title_starts.append(start)
         found.title_ends.append(self._at)
+        return start
 
     def paragraph(self, text: str) -> int:
         """A paragraph as it is, without the white space at its ends; where it begins, or -1."""
@@ -75,7 +79,7 @@ class Builder:
         width = max(map(len, rows), default=0)
         if not width:
             return -1
-        lines = [_row([*row, *[""] * (width - len(row))]) for row in rows]
+        lines = [_row(row, width) for row in rows]
         lines.insert(1, "|" + " --- |" * width)
         start = self._block("\n".join(lines))
         self._atom("table", start)
@@ -90,7 +94,7 @@ class Builder:
 
     def note(self, kind: str, label: str, start: int, end: int, **meta: Any) -> None:
         """A part of the source that is already written."""
-        self._parts.append(Part(kind=kind, start=start, end=end, label=label, meta=meta))
+        self._parts.append((kind, start, end, label, meta))
 
     @contextmanager
     def part(self, kind: str, label: str, **meta: Any) -> Iterator[None]:
@@ -104,16 +108,17 @@ class Builder:
         # The first piece is what parts the block from the one before.
         gap = len(inside[0]) if inside and written else 0
         start = self._at - sum(map(len, inside)) + gap
-        self._parts.append(Part(kind=kind, start=start, end=self._at, label=label, meta=meta))
+        self._parts.append((kind, start, self._at, label, meta))
 
     def document(self, *, uri: str, media_type: str, meta: Mapping[str, Any]) -> Document:
         """What was written, as a document."""
-        order = sorted(self._parts, key=lambda part: (part.start, -part.end))
+        order = sorted(self._parts, key=itemgetter(2), reverse=True)
+        order.sort(key=itemgetter(1))
         return Document(
             text="".join(self._pieces),
             uri=uri,
             media_type=media_type,
-            parts=tuple(order),
+            parts=parts_of(*zip(*order, strict=True)) if order else (),
             meta=meta,
             structure=self._structure,
         )
@@ -138,7 +143,13 @@ class Builder:
         self._structure.atom_ends.append(self._at)
 
 
-def _row(cells: Sequence[str]) -> str:
+def _row(cells: Sequence[str], width: int) -> str:
     """A row of a table on one line."""
+    if len(cells) < width:
+        cells = [*cells, *[""] * (width - len(cells))]
+    line = f"| {' | '.join(cells)} |"
+    # Most rows hold no bar, no empty cell and no white space but single spaces between words.
+    if line.isprintable() and "  " not in line and line.count("|") == width + 1:
+        return line
     lines = [" ".join(cell.split()).replace("|", "\\|") for cell in cells]
     return f"| {' | '.join(lines)} |"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
@@ -210,37 +210,36 @@ class _Reader:
 
     def _table(self, table: Element) -> None:
         rows = [
-            list(self._cells(row))
+            self._cells(row)
             for row in inside(table, ("w:tr",), _UNWRAPPED)
             if under(row, "w:trPr", "w:del") is None
         ]
         alone = len(rows) == 1 and len(rows[0]) == 1
         tops = [top for row in rows for cell in row for top in cell]
-        if alone or any(
-            block.tag == "w:tbl" for top in tops for block in inside(top, _BLOCKS, _SKIPPED)
-        ):
+        if alone or _holds_table(table, tops):
             # A frame or a layout: its cells hold whole blocks.
             for top in tops:
                 self.blocks(top)
             return
         self.builder.table([[self._cell_text(cell) for cell in row] for row in rows])
 
-    def _cells(self, row: Element) -> Iterator[list[Element]]:
+    def _cells(self, row: Element) -> list[list[Element]]:
         """The cells of a row; one that spans columns is followed by empty ones."""
         before = whole_number(
             attribute(under(row, "w:trPr", "w:gridBefore"), "val"), most=MOST_COLUMNS
         )
-        for _ in range(before):
-            yield []
+        cells: list[list[Element]] = [[]] * before
         for cell in inside(row, ("w:tc",), _UNWRAPPED):
             settings = under(cell, "w:tcPr")
-            merged = under(settings, "w:vMerge") if settings is not None else None
+            if settings is None:
+                cells.append([cell])
+                continue
+            merged = under(settings, "w:vMerge")
             goes_on = merged is not None and attribute(merged, "val", "continue") == "continue"
-            yield [] if goes_on else [cell]
-            if settings is not None:
-                span = attribute(under(settings, "w:gridSpan"), "val")
-                for _ in range(whole_number(span, 1, most=MOST_COLUMNS) - 1):
-                    yield []
+            span = attribute(under(settings, "w:gridSpan"), "val")
+            spanned = whole_number(span, 1, most=MOST_COLUMNS) - 1
+            cells += [[] if goes_on else [cell], *[[]] * spanned]
+        return cells
 
     def _cell_text(self, cell: list[Element]) -> str:
         return "\n".join(
@@ -333,6 +332,15 @@ def _levels_of(abstract: Element) -> dict[int, tuple[str, str, int]]:
         )
         for level in abstract.iter("w:lvl")
     }
+
+
+def _holds_table(table: Element, cells: Iterable[Element]) -> bool:
+    """Whether a cell of a table holds another as a block."""
+    within = table.iter("w:tbl")
+    next(within)  # itself
+    return next(within, None) is not None and any(
+        block.tag == "w:tbl" for cell in cells for block in inside(cell, _BLOCKS, _SKIPPED)
+    )
 
 
 def _outline(settings: Element | None) -> int:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
+from itertools import accumulate, count
+from operator import add
 from types import MappingProxyType
 from typing import Any
 
@@ -38,24 +40,33 @@ def _names(text: str) -> frozenset[str]:
 
 
 _HIDDEN = _names("template audio video canvas datalist annotation annotation-xml")
-_LISTS = frozenset(("ul", "ol", "menu", "dir", "dl"))
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _SECTIONS = frozenset(("thead", "tbody", "tfoot"))
 _CELLS = frozenset(("td", "th", "caption"))
-_TABLES = _SECTIONS | _CELLS | {"table", "tr"}
+_LISTS = frozenset(("ul", "ol", "menu", "dir", "dl"))
 _PRE = frozenset(("pre", "listing"))
-_BLOCKS = _LISTS | _HEADINGS | _TABLES | _PRE
-_BLOCKS |= _names(
-    "address article aside blockquote body center dd details dialog div dt fieldset figcaption "
-    "figure footer form frameset head header hgroup hr html legend li main nav noframes "
-    "optgroup p search section summary"
+# What an element that begins a block does; any other element stands in a line.
+_ROLES = dict.fromkeys(
+    _names(
+        "address article aside blockquote center dd details dialog div fieldset figcaption "
+        "figure footer form frameset header hgroup legend main nav noframes optgroup p search "
+        "section summary"
+    ),
+    "block",
 )
+_ROLES |= dict.fromkeys(("html", "head", "body"), "page")
+_ROLES |= dict.fromkeys(("li", "dt", "dd"), "item")
+_ROLES |= dict.fromkeys(_LISTS, "list") | dict.fromkeys(_HEADINGS, "heading")
+_ROLES |= dict.fromkeys(_SECTIONS, "section") | dict.fromkeys(_CELLS, "cell")
+_ROLES |= dict.fromkeys(_PRE, "pre") | {"table": "table", "tr": "row", "hr": "rule"}
+_IN_TABLES = frozenset(("table", "section", "row", "cell"))
 # An unclosed heading ends before these; a browser would set all that follows as the heading.
 _END_HEADING = _LISTS | _HEADINGS | _PRE | {"p", "table", "blockquote", "section", "article", "hr"}
 
+_ITEMS = ("li", "dt", "dd")
+
 _white = re.compile(r"[\t\n\r\f][ \t\n\r\f]*| [ \t\n\r\f]+")  # a space alone stays
 _broken = re.compile(f" ?{_BREAK} ?")
-_line_end = re.compile(r"\r\n?|\n")
 
 
 @dataclass(slots=True)
@@ -79,18 +90,18 @@ class Page:
 
         Blocks that begin on one line share one part of kind ``source line``.
         """
-        noted, start, end = 0, -1, -1
+        noted, start, end = 0, -1, builder.position
         for block in self.blocks:
-            line = bisect_right(self.line_ends, block.at) + 1
-            written = builder.position
             at = _write(builder, block)
-            if builder.position == written:
+            written = builder.position
+            if written == end:
                 continue
+            line = bisect_right(self.line_ends, block.at) + 1
             if line != noted:
                 if lines and noted:
                     builder.note("source line", str(noted), start, end)
                 noted, start = line, at
-            end = builder.position
+            end = written
         if lines and noted:
             builder.note("source line", str(noted), start, end)
 
@@ -98,8 +109,7 @@ class Page:
 def _write(builder: Builder, block: Block) -> int:
     """Write a block; where it begins."""
     if block.kind == "heading":
-        builder.heading(block.level, block.text)
-        return builder.position - len(" ".join(block.text.split()))
+        return builder.heading(block.level, block.text)
     if block.kind == "item":
         indent = "  " * block.level + " " * len(block.mark)
         text = block.text.replace("\n", "\n" + indent)
@@ -119,7 +129,7 @@ class _Reader:
         self.out = self.page.blocks
         self.run: list[str] = []
         self.at = -1  # where the first ink of the run is
-        self.open: list[tuple[str, bool]] = []  # name, hidden
+        self.open: list[tuple[str, str, bool]] = []  # name, role, hidden
         self.counts: list[dict[str, int]] = [{}]  # of open names, per cell and table
         self.hidden = 0
         self.quiet = ("", 0, 0)  # a hidden inline element: name, how often, blocks around it
@@ -131,27 +141,30 @@ class _Reader:
         html = html.replace("\0", "\ufffd")
         head = html[:1024].lstrip("\ufeff \t\r\n")
         xml = head.startswith("<?xml") or "http://www.w3.org/1999/xhtml" in head
-        self.page.line_ends = [found.end() for found in _line_end.finditer(html)]
+        lines = html.replace("\r\n", " \n").replace("\r", "\n").split("\n")
+        self.page.line_ends = list(map(add, accumulate(map(len, lines[:-1])), count(1)))
         svg = 0
-        for kind, at, name, attributes in tokens(html, xml):
-            if kind == "text":
-                self.text(at, name)
-            elif kind == "raw":
-                raw = attributes[""]
-                text = unescape(name)
-                if raw == "title" and not svg:
-                    self.page.title = self.page.title or " ".join(text.split())
-                elif raw == "textarea":
-                    self.text(at, text)
-                elif raw == "xmp":
-                    self.begin("pre", at, {})
-                    self.text(at, name)
+        for start, text, kind, at, name, attributes in tokens(html, xml):
+            if kind == "raw":
+                if name == "title" and not svg:
+                    self.page.title = self.page.title or " ".join(unescape(text).split())
+                elif name == "textarea":
+                    self.text(start, unescape(text))
+                elif name == "xmp":
+                    self.begin("pre", "pre", start, {})
+                    self.text(start, text)
                     self.end("pre")
-            elif kind == "start":
-                svg += name == "svg"
+                continue
+            # No block begins with white space.
+            if text and (self.run or self.pre or not text.isspace()):
+                self.text(start, text)
+            if kind == "start":
+                if name == "svg":
+                    svg += 1
                 self.start(name, at, attributes)
-            else:
-                svg -= name == "svg" and svg > 0
+            elif kind == "end":
+                if name == "svg" and svg:
+                    svg -= 1
                 self.end(name)
         while self.open:
             self.pop()
@@ -168,18 +181,20 @@ class _Reader:
         self.run.append(text)
 
     def start(self, name: str, at: int, attributes: dict[str, str]) -> None:
-        hides = name in _HIDDEN or attributes.get("hidden", "until-found") != "until-found"
-        if name in _BLOCKS and name != "hr":
+        hides = name in _HIDDEN or (
+            "hidden" in attributes and attributes["hidden"] != "until-found"
+        )
+        role = _ROLES.get(name)
+        if role == "page":
             if name == "html":
                 lang = attributes.get("lang") or attributes.get("xml:lang", "")
                 self.page.lang = self.page.lang or lang.strip()
-            if name not in ("html", "head", "body"):
-                self.begin(name, at, attributes, hides)
-            else:
-                self.split()
-        elif name == "hr":
+            self.split()
+        elif role == "rule":
             self.make_room(name)
             self.split()
+        elif role:
+            self.begin(name, role, at, attributes, hides)
         elif self.quiet[0] or self.hidden:
             if name == self.quiet[0] and name not in VOID:
                 self.quiet = (name, self.quiet[1] + 1, self.quiet[2])
@@ -206,38 +221,41 @@ class _Reader:
         if self.heading and name in _END_HEADING:
             self.pop_to(_HEADINGS)
 
-    def begin(self, name: str, at: int, attributes: dict[str, str], hides: bool = False) -> None:
+    def begin(
+        self, name: str, role: str, at: int, attributes: dict[str, str], hides: bool = False
+    ) -> None:
         self.make_room(name)
-        if name in _TABLES:
-            if not self.begin_table(name, at, attributes):
+        if role in _IN_TABLES:
+            if not self.begin_table(name, role, at, attributes):
                 return
-        elif name == "li":
-            if self.lists[-1].item_open:
-                self.pop_to(("li", "dt", "dd"))
-        elif name in ("dt", "dd") and self.lists[-1].item_open:
-            self.pop_to(("dt", "dd", "li"))
-        self.split()
-        self.open.append((name, hides))
+        elif role == "item" and self.lists[-1].item_open:
+            self.pop_to(_ITEMS)
+        if self.run:
+            self.split()
+        self.open.append((name, role, hides))
         self.hidden += hides
-        self.counts[-1][name] = self.counts[-1].get(name, 0) + 1
-        if name in _LISTS:
-            self.lists.append(opened_list(name, attributes))
-        elif name in ("li", "dt", "dd"):
+        counts = self.counts[-1]
+        counts[name] = counts.get(name, 0) + 1
+        if role == "block":
+            pass
+        elif role == "item":
             item = self.lists[-1]
             item.item_open = item.fresh = True
             item.mark = {"dt": "", "dd": ": "}.get(name, "- ")
             if name == "li" and not self.hidden and not self.quiet[0]:
                 item.mark = next_mark(item, attributes)
-        elif name in _HEADINGS:
+        elif role == "list":
+            self.lists.append(opened_list(name, attributes))
+        elif role == "heading":
             self.heading = int(name[1])
-        elif name in _PRE:
+        elif role == "pre":
             self.pre += 1
-        elif name in _TABLES and name not in _SECTIONS and name != "tr":
+        elif role in ("cell", "table"):
             self.counts.append({})
 
-    def begin_table(self, name: str, at: int, attributes: dict[str, str]) -> bool:
+    def begin_table(self, name: str, role: str, at: int, attributes: dict[str, str]) -> bool:
         """Open a table or a part of one; whether it is one to keep open."""
-        if name == "table":
+        if role == "table":
             if self.pre:
                 self.pop_to(_PRE)
             if len(self.tables) >= _DEEPEST_TABLE:
@@ -259,10 +277,10 @@ class _Reader:
         table = self.tables[-1]
         if table.cell_open:
             self.pop_to(_CELLS)
-        if name not in _CELLS:
+        if role != "cell":
             if table.row_open:
                 self.pop_to(("tr",))
-            if name == "tr":
+            if role == "row":
                 table.row_open = True
                 table.rows.append([])
             else:
@@ -276,7 +294,7 @@ class _Reader:
             self.out = table.above
         else:
             if not table.row_open:
-                self.begin("tr", at, {})
+                self.begin("tr", "row", at, {})
             self.split()
             self.out = []
             columns = min(number_in(attributes.get("colspan"), 1) or 1, MOST_COLUMNS)
@@ -288,35 +306,35 @@ class _Reader:
         return True
 
     def end(self, name: str) -> None:
-        quiet, often, around = self.quiet
-        if name == quiet:
+        if self.quiet[0] and name == self.quiet[0]:
+            quiet, often, around = self.quiet
             self.quiet = (quiet, often - 1, around) if often > 1 else ("", 0, 0)
-        if name == "br":
-            self.run.append(_BREAK)
-        if name not in _BLOCKS:
-            return
-        if name in _TABLES:
-            self.end_table(name)
-        elif name in _HEADINGS and self.heading:
+        role = _ROLES.get(name)
+        if not role:
+            if name == "br":
+                self.run.append(_BREAK)
+        elif role in _IN_TABLES:
+            self.end_table(role)
+        elif role == "heading" and self.heading:
             self.pop_to(_HEADINGS)
         elif self.counts[-1].get(name):
             self.pop_to((name,))
         else:
             self.split()
 
-    def end_table(self, name: str) -> None:
+    def end_table(self, role: str) -> None:
         table = self.tables[-1] if self.tables else None
         if table is None or table.ignored:
             self.split()
-            if table and name == "table":
+            if table and role == "table":
                 table.ignored -= 1
-        elif name == "table":
+        elif role == "table":
             self.pop_to(("table",))
-        elif name in _CELLS and table.cell_open:
+        elif role == "cell" and table.cell_open:
             self.pop_to(_CELLS)
-        elif name == "tr" and table.row_open:
+        elif role == "row" and table.row_open:
             self.pop_to(("tr",))
-        elif name in _SECTIONS and table.section_open:
+        elif role == "section" and table.section_open:
             self.pop_to(_SECTIONS)
 
     def pop_to(self, names: frozenset[str] | tuple[str, ...]) -> None:
@@ -326,35 +344,38 @@ class _Reader:
 
     def pop(self) -> str:
         """Close the innermost block; its name."""
-        name, hidden = self.open[-1]
-        if name in _HEADINGS or (name in _PRE and self.pre == 1):
+        name, role, hidden = self.open[-1]
+        if role == "heading" or (role == "pre" and self.pre == 1):
             self.flush()
-        else:
+        elif self.run:
             self.split()
         self.open.pop()
         self.hidden -= hidden
         if self.quiet[0] and len(self.open) < self.quiet[2]:
             self.quiet = ("", 0, 0)
-        if name in _CELLS or name == "table":
+        if role in ("cell", "table"):
             self.counts.pop()
         self.counts[-1][name] -= 1
-        if name in _LISTS and len(self.lists) > 1:
-            self.lists.pop()
-        elif name in ("li", "dt", "dd"):
+        if role == "block":
+            pass
+        elif role == "item":
             item = self.lists[-1]
             item.item_open, item.fresh, item.mark = False, False, ""
-        elif name in _HEADINGS:
+        elif role == "list":
+            if len(self.lists) > 1:
+                self.lists.pop()
+        elif role == "heading":
             self.heading = 0
-        elif name in _PRE:
+        elif role == "pre":
             self.pre -= 1
-        elif name == "tr" and self.tables:
+        elif role == "row":
             self.tables[-1].row_open = False
-        elif name in _SECTIONS and self.tables:
+        elif role == "section":
             self.tables[-1].section_open = False
-        elif name in _CELLS and self.tables:
+        elif role == "cell":
             table = self.tables[-1]
             table.cell_open, self.out, self.lists = False, table.above, [List("")]
-        elif name == "table" and self.tables:
+        elif role == "table":
             table = self.tables.pop()
             self.out, self.lists = table.before, table.lists
             if not hidden and not self.hidden:
@@ -384,7 +405,8 @@ class _Reader:
         if self.pre:
             self.out.append(Block("code", at, text.replace(_BREAK, "\n")))
             return
-        text = _white.sub(" ", text)
+        if "  " in text or not text.isprintable():
+            text = _white.sub(" ", text)
         if _BREAK in text:
             text = _broken.sub("\n", text)
         text = text.strip()

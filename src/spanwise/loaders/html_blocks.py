@@ -14,6 +14,8 @@ _LONGEST_REPEATED = 200
 _MOST_PLACES = 20
 MOST_COLUMNS = 1000  # of one cell, as in the HTML standard
 
+_number = re.compile(r"[ \t\n\r\f]*([+-]?[0-9]{1,9})").match
+
 
 @dataclass(slots=True)
 class Block:
@@ -109,7 +111,7 @@ def _cell_text(block: Block) -> str:
 
 def number_in(text: str | None, default: int) -> int:
     """A whole number as browsers read one from an attribute."""
-    found = re.match(r"[ \t\n\r\f]*([+-]?[0-9]{1,9})", text or "")
+    found = _number(text) if text else None
     return int(found[1]) if found else default
 
 

@@ -17,9 +17,16 @@ VOID = frozenset(
     ("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track")
 ) | {"wbr"}
 _RAW = frozenset(("script", "style", "iframe", "title", "textarea", "xmp"))
+# The elements of which attributes are asked for; of any other only whether it is hidden.
+_ASKED = frozenset(("html", "img", "li", "meta", "ol", "table", "td", "th"))
 
 _huge = re.compile(r"&#(?=[0-9]{20})[0-9]+;?")
-_tag_name = re.compile(r"/?[a-zA-Z][^ \t\n\r\f/>]*").match
+_markup = re.compile(r"<(?:(/?[a-zA-Z][^ \t\n\r\f/>]*)(>)?|[!?/])").search
+_nameless = re.compile(r"<()[!?/]").search
+_usual_attributes = re.compile(
+    r"(?:[ \t\n\r\f]+[a-zA-Z][a-zA-Z0-9:_-]*=\"[^\"]*\")*[ \t\n\r\f]*/?>"
+).match
+_usual_pairs = re.compile(r"([a-zA-Z0-9:_-]+)=\"([^\"]*)\"").findall
 _attribute = re.compile(
     r"[ \t\n\r\f/]*(?:(=?[^ \t\n\r\f/>=]+)(?:[ \t\n\r\f]*(=)[ \t\n\r\f]*)?|=)?"
 ).match
@@ -27,7 +34,10 @@ _bare_value = re.compile(r"[^ \t\n\r\f>]*").match
 _comment_end = re.compile(r"--!?>").search
 _closing = {name: re.compile(rf"</{name}(?=[ \t\n\r\f/>])", re.I).search for name in _RAW}
 
-_Token = tuple[str, int, str, dict[str, str]]  # kind, position, name or text, attributes
+# Where the text before a tag begins, that text; the kind of the tag, its place, its name and its
+# attributes. Of a raw element the text is what is inside it; without a tag the kind is empty.
+_Token = tuple[int, str, str, int, str, dict[str, str]]
+_NONE: dict[str, str] = {}
 
 
 def unescape(raw: str) -> str:
@@ -35,66 +45,90 @@ def unescape(raw: str) -> str:
     return _unescape(_huge.sub("\ufffd", raw) if "&#" in raw else raw)
 
 
+class _Names(dict[str, tuple[str, str]]):
+    """For each name as it is written: ``start``, ``end`` or ``raw``, the name that is meant."""
+
+    def __init__(self, xml: bool) -> None:
+        super().__init__()
+        self._xml = xml
+
+    def __missing__(self, written: str) -> tuple[str, str]:
+        name = written.lower()
+        local = name.rsplit(":", 1)[-1] if self._xml else name
+        if name[0] == "/":
+            found = "end", local.lstrip("/")
+        else:
+            found = "raw" if local in _RAW and name == local else "start", local
+        self[written] = found
+        return found
+
+
 def tokens(html: str, xml: bool) -> Iterator[_Token]:
-    """Text, tags and their ends, as browsers part them; what is no markup stays text."""
+    """Tags and their ends, each with the text before it, as browsers part them.
+
+    What is no markup stays text. Attributes are left out where nobody asks for them.
+    """
     start = at = 0  # of the text before the next token; of what is looked at
     last = html.rfind(">")
     whole = True  # no quote has run to the end of the text yet
     unclosed: set[str] = set()
-    while (at := html.find("<", at)) >= 0:
-        named = _tag_name(html, at + 1) if at < last else None
+    names = _Names(xml)
+    while found := _markup(html, at) if at < last else _nameless(html, at):
+        at, end = found.span()
+        named = found[1] if at < last else ""
         if not named and not _is_markup(html[at + 1 : at + 3]):
             at += 1
             continue
-        if start < at:
-            text = html[start:at]
-            yield "text", start, unescape(text) if "&" in text else text, {}
+        text = html[start:at]
+        if "&" in text:
+            text = unescape(text)
         if not named:
-            text = ""
-            cdata = html.startswith("<![CDATA[", at)
-            if cdata:
-                end = html.find("]]>", at)
-                text = html[at + 9 : end if end >= 0 else None]
-                end = end + 3 if end >= 0 else len(html)
-            elif html.startswith("<!--", at):
-                short = re.match(r"<!---?>", html[at : at + 6])
-                found = None if short else _comment_end(html, at + 4)
-                end = at + short.end() if short else found.end() if found else len(html)
-            else:
-                end = html.find(">", at) + 1 or len(html)
+            yield start, text, "", at, "", _NONE
+            text, end = _nameless_end(html, at)
             if text:
-                yield "text", at + 9, text, {}
+                yield at + 9, text, "", at, "", _NONE
             start = at = end
             continue
-        attributes: dict[str, str] = {}
-        end = named.end() + 1
-        if not html.startswith(">", end - 1):
-            attributes, end = _attributes(html, end - 1) if whole else ({}, -1)
+        kind, name = names[named]
+        attributes = _NONE
+        if not found[2]:
+            attributes, end = _attributes(html, end, name) if whole else (_NONE, -1)
             if end < 0:
-                whole, attributes = False, {}
+                whole, attributes = False, _NONE
                 end = html.find(">", at) + 1
-        name = named[0].lower()
-        local = name.rsplit(":", 1)[-1] if xml else name
-        tag, at, start = at, end, end
-        if name[0] == "/":
-            yield "end", tag, local.lstrip("/"), {}
-            continue
+        before, tag = start, at
+        start = at = end
         alone = xml and html[end - 2] == "/"
-        if local in _RAW and name == local and not alone:
-            found = None if local in unclosed else _closing[local](html, end)
-            if found:
-                at = start = found.start()
-                yield "raw", end, html[end : found.start()], {"": local}
-            elif local in ("script", "style"):
+        if kind == "end":
+            yield before, text, kind, tag, name, _NONE
+        elif kind == "start" or alone:
+            yield before, text, "start", tag, name, attributes
+            if alone and name not in VOID:
+                yield end, "", "end", tag, name, _NONE
+        else:
+            yield before, text, "", tag, "", _NONE
+            closed = None if name in unclosed else _closing[name](html, end)
+            if closed:
+                at = start = closed.start()
+                yield end, html[end:at], kind, tag, name, _NONE
+            elif name in ("script", "style"):
                 return
             else:
-                unclosed.add(local)
-            continue
-        yield "start", tag, local, attributes
-        if alone and local not in VOID:
-            yield "end", tag, local, {}
+                unclosed.add(name)
     if start < len(html):
-        yield "text", start, unescape(html[start:]), {}
+        yield start, unescape(html[start:]), "", at, "", _NONE
+
+
+def _nameless_end(html: str, at: int) -> tuple[str, int]:
+    """The text in markup that is no tag, such as a comment, and where that ends."""
+    if html.startswith("<![CDATA[", at):
+        end = html.find("]]>", at)
+        return html[at + 9 : end if end >= 0 else None], end + 3 if end >= 0 else len(html)
+    if html.startswith("<!--", at):
+        short = re.match(r"<!---?>", html[at : at + 6])
+        found = None if short else _comment_end(html, at + 4)
+        return "", at + short.end() if short else found.end() if found else len(html)
+    return "", html.find(">", at) + 1 or len(html)
 
 
 def _is_markup(begin: str) -> bool:
@@ -103,8 +137,15 @@ def _is_markup(begin: str) -> bool:
     return begin in ("![", "/>") or (sign in ("!", "?") and (letter == "-" or letter.isalpha()))
 
 
-def _attributes(html: str, at: int) -> tuple[dict[str, str], int]:
+def _attributes(html: str, at: int, name: str) -> tuple[dict[str, str], int]:
     """The attributes of a tag and where it ends, or -1 where the text ends before."""
+    usual = _usual_attributes(html, at)
+    if usual:
+        if name not in _ASKED and "hidden" not in usual[0].lower():
+            return _NONE, usual.end()
+        # Of two with one name the first counts.
+        pairs = reversed(_usual_pairs(usual[0]))
+        return {key.lower(): unescape(value) for key, value in pairs}, usual.end()
     found: dict[str, str] = {}
     while at < len(html):
         if html[at] == ">":

@@ -7,9 +7,8 @@ import codecs
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from email import message_from_bytes
 from email.message import Message
-from email.parser import BytesHeaderParser
+from email.parser import BytesFeedParser, BytesHeaderParser
 from email.utils import parsedate_to_datetime
 from types import MappingProxyType
 from typing import TypeVar
@@ -26,6 +25,7 @@ EMAIL = "message/rfc822"
 MBOX = "application/mbox"
 
 _SHOWN = ("From", "To", "Cc", "Date")
+_READ = ("Subject", "Message-ID", *_SHOWN)
 _NO_SUBJECT = "(no subject)"
 # A message inside a message inside a message: deeper ones are listed, not read.
 _DEEPEST = 20
@@ -56,14 +56,15 @@ _asctime = re.compile(
 ).search
 _escaped = re.compile(rb"^>(>*From )", re.M)
 
-_line_end = re.compile(r"\r\n?")
+_head_end = re.compile(rb"\n\n|\r\n\r\n|\r\r").search
+_after_name = re.compile(r"[\s;(]")
 _encoded_word = re.compile(r"=\?([^?\s*]{1,60})(?:\*[^?\s]{0,60})?\?([bBqQ])\?([^?]*)\?=")
 
 # What is not read in place. A type that nobody knows is broken, and its part a text.
-_FILES = ("application", "audio", "font", "image", "message", "model", "video")
+_FILES = ("application/", "audio/", "font/", "image/", "message/", "model/", "video/")
 
-# Codecs that are no charset of a text, slow, or write what is no character.
-_NO_CHARSETS = {"idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined"}
+# Codecs that are no charset of a text, slow, or write what is no character. ASCII says nothing.
+_NO_CHARSETS = {"idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined", "ascii"}
 _TRANSFERS = ("base64", "quoted-printable", "x-uuencode", "uuencode", "uue", "x-uue")
 
 # The library's own reading of a broken header fails in many ways; each means: it says nothing.
@@ -90,22 +91,24 @@ class EmailLoader:
         names of the ``attachments``. Plain text is preferred to HTML.
         """
         data = raw.data.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n")
-        if not data.strip():
+        if not data or data.isspace():
             return Document(text="", uri=raw.uri, media_type=EMAIL)
-        if not _fields.search(_head(data)):
+        head_end = _head_end(data)
+        if not _fields.search(data, 0, head_end.start() if head_end else len(data)):
             raise LoadError(
                 f"{raw.name}: it begins with {shown(raw.data[:40])}, and no line of its head is "
                 "a field such as 'From: '; load it as plain text"
             )
         message = _parsed(data)
+        fields = _fields_of(message)
         writer = _Writer(raw.encoding)
-        writer.write(message)
+        writer.write(message, fields)
         meta = {
-            "from": _field(message, "From"),
-            "to": _field(message, "To"),
-            "date": _date(message),
-            "subject": _field(message, "Subject"),
-            "message_id": _field(message, "Message-ID"),
+            "from": fields["From"],
+            "to": fields["To"],
+            "date": _date(fields["Date"]),
+            "subject": fields["Subject"],
+            "message_id": fields["Message-ID"],
             "attachments": writer.attachments,
         }
         return writer.builder.document(uri=raw.uri, media_type=EMAIL, meta=MappingProxyType(meta))
@@ -135,9 +138,10 @@ class MboxLoader:
         writer = _Writer(raw.encoding)
         for number, data in enumerate(_messages(raw.data.lstrip(b"\r\n")), 1):
             message = _parsed(data)
-            about = {"from": _field(message, "From"), "date": _date(message)}
+            fields = _fields_of(message)
+            about = {"from": fields["From"], "date": _date(fields["Date"])}
             with writer.builder.part("message", str(number), **about):
-                writer.write(message)
+                writer.write(message, fields)
         meta = {"attachments": writer.attachments} if writer.attachments else {}
         return writer.builder.document(uri=raw.uri, media_type=MBOX, meta=MappingProxyType(meta))
 
@@ -155,20 +159,16 @@ def _messages(data: bytes) -> Iterator[bytes]:
         yield _escaped.sub(rb"\1", data[start:])
 
 
-def _head(data: bytes) -> bytes:
-    """The lines before the first blank one."""
-    ends = [at for mark in (b"\n\n", b"\r\n\r\n", b"\r\r") if (at := data.find(mark)) >= 0]
-    return data[: min(ends, default=len(data))]
-
-
 def _parsed(data: bytes) -> Message:
     """The message in some bytes.
 
     By the parser's old policy: with the new one, asking for a broken header may raise. What is
     nested beyond what Python can follow is a message of its head and one text.
     """
+    parser = BytesFeedParser()
     try:
-        return message_from_bytes(data)
+        parser.feed(data)
+        return parser.close()
     except RecursionError:
         return BytesHeaderParser().parsebytes(data)
 
@@ -178,9 +178,9 @@ class _Builder(Builder):
 
     depth = 0
 
-    def heading(self, level: int, text: str) -> None:
+    def heading(self, level: int, text: str) -> int:
         """A heading below those of the messages around it."""
-        super().heading(level + self.depth, text)
+        return super().heading(level + self.depth, text)
 
     def note(self, kind: str, label: str, start: int, end: int, **meta: object) -> None:
         """Nothing: a line of an HTML text is no line of the file it was sent in."""
@@ -194,13 +194,12 @@ class _Writer:
         self.attachments: list[str] = []
         self._encoding = encoding
 
-    def write(self, message: Message, depth: int = 0) -> None:
-        """A message, then what is attached to it."""
+    def write(self, message: Message, fields: dict[str, str], depth: int = 0) -> None:
+        """A message of which the fields are read, then what is attached to it."""
         builder = self.builder
         builder.depth = depth
-        builder.heading(1, _field(message, "Subject") or _NO_SUBJECT)
-        lines = [f"{name}: {value}" for name in _SHOWN if (value := _field(message, name))]
-        builder.paragraph("\n".join(lines))
+        builder.heading(1, fields["Subject"] or _NO_SUBJECT)
+        builder.paragraph("\n".join(f"{name}: {fields[name]}" for name in _SHOWN if fields[name]))
         builder.depth = depth + 1
         attached: list[Message] = []
         self._body(message, attached, 0)
@@ -210,14 +209,14 @@ class _Writer:
     def _body(self, part: Message, attached: list[Message], level: int) -> bool:
         """Write what a person reads first; whether there was any."""
         kind = _kind(part)
-        inner = _inner(part)
-        is_file = kind in _FILES or part.get_content_type() == "text/rtf"
-        if is_file or (level and _is_attached(part)) or level > _DEEPEST_PARTS:
+        is_file = kind.startswith(_FILES) or kind == "text/rtf"
+        if is_file or (level and _is_attached(part, kind)) or level > _DEEPEST_PARTS:
             attached.append(part)
             return False
-        if kind != "multipart":
-            return self._text(part)
-        if part.get_content_type() == "multipart/alternative":
+        if not kind.startswith("multipart/"):
+            return self._text(part, kind)
+        inner = _inner(part)
+        if kind == "multipart/alternative":
             return self._best(inner, attached, level + 1)
         written = [self._body(each, attached, level + 1) for each in inner]
         return any(written)
@@ -232,15 +231,15 @@ class _Writer:
                 written = self._body(each, attached, level)
             else:
                 # Of the forms left out, what hangs on them is still attached.
-                attached.extend(filter(_is_attached, _inside(each)))
+                attached.extend(inner for inner, kind in _inside(each) if _is_attached(inner, kind))
         return written
 
-    def _text(self, part: Message) -> bool:
+    def _text(self, part: Message, kind: str) -> bool:
         """Write a part that is text."""
         text = self._decoded(part)
         if not text.strip():
             return False
-        if part.get_content_type() == "text/html":
+        if kind == "text/html":
             write_html(self.builder, text, lines=False)
         else:
             self.builder.paragraph(text)
@@ -251,15 +250,13 @@ class _Writer:
         kind = part.get_content_type()
         inner = _inner(part)
         message = inner[0] if kind == EMAIL and inner else None
-        name = _file_name(part)
-        if not name and message is not None:
-            name = _field(message, "Subject")
-        name = name or kind
+        fields = _fields_of(message) if message is not None else {}
+        name = _file_name(part) or fields.get("Subject") or kind
         self.attachments.append(name)
         builder = self.builder
         if message is not None and depth < _DEEPEST:
             with builder.part("attachment", name):
-                self.write(message, depth + 1)
+                self.write(message, fields, depth + 1)
         elif kind == "text/plain":
             text = self._decoded(part)
             if text.strip():
@@ -271,14 +268,15 @@ class _Writer:
     def _decoded(self, part: Message) -> str:
         """The text of a part; what its charset cannot read becomes U+FFFD."""
         # A comment or a blank after the name is a fault that the library does not forgive.
-        transfer = re.split(r"[\s;(]", _field(part, "Content-Transfer-Encoding"))[0].lower()
-        if transfer in _TRANSFERS:
+        written = _raw_field(part, "Content-Transfer-Encoding")
+        transfer = _after_name.split(_line(written), 1)[0].lower()
+        if transfer != written and transfer in _TRANSFERS:
             part.replace_header("Content-Transfer-Encoding", transfer)
         data = _asked(lambda: part.get_payload(decode=True), None)
         if not isinstance(data, bytes):
             return ""
         charset = _asked(part.get_content_charset, None) or self._encoding
-        return _line_end.sub("\n", _text_of(data, charset))
+        return _text_of(data, charset).replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _asked(ask: Callable[[], _T], otherwise: _T) -> _T:
@@ -290,10 +288,11 @@ def _asked(ask: Callable[[], _T], otherwise: _T) -> _T:
 
 
 def _kind(part: Message) -> str:
-    """``multipart``, ``text``, or what else comes before the slash of the type."""
-    kind = part.get_content_maintype()
+    """The type of a part as it is read."""
+    kind = part.get_content_type()
     # What should hold parts but does not, as after a cut, is a text.
-    return "text" if kind in ("multipart", "message") and not part.is_multipart() else kind
+    is_text = kind.startswith(("multipart/", "message/")) and not part.is_multipart()
+    return "text/plain" if is_text else kind
 
 
 def _inner(part: Message) -> list[Message]:
@@ -302,35 +301,47 @@ def _inner(part: Message) -> list[Message]:
     return [each for each in payload if isinstance(each, Message)]
 
 
-def _inside(part: Message) -> Iterator[Message]:
-    """The part and all inside it, but for what is inside attached messages."""
+def _inside(part: Message) -> Iterator[tuple[Message, str]]:
+    """The part and all inside it, with their types, but for what is inside attached messages."""
     waiting = [part]
     while waiting:
         part = waiting.pop()
-        yield part
-        if _kind(part) == "multipart":
+        kind = _kind(part)
+        yield part, kind
+        if kind.startswith("multipart/"):
             waiting.extend(reversed(_inner(part)))
 
 
-def _is_attached(part: Message) -> bool:
-    """Whether a part is a file rather than something to read in place."""
+def _is_attached(part: Message, kind: str) -> bool:
+    """Whether a part of a type is a file rather than something to read in place."""
     disposition = _asked(part.get_content_disposition, None)
-    return disposition == "attachment" or (_kind(part) != "multipart" and bool(_file_name(part)))
+    return disposition == "attachment" or (
+        not kind.startswith("multipart/") and bool(_file_name(part))
+    )
 
 
 def _file_name(part: Message) -> str:
     """The name of an attached file, encoded words read, without its folders."""
+    is_named = False
     for key in ("Content-Disposition", "Content-Type"):
         value = _raw_field(part, key)
         if not value.isascii():  # the library would give every bare byte as U+FFFD
-            part.replace_header(key, _words(value))
-    name = _words(_asked(part.get_filename, None) or "")
+            value = _words(value)
+            part.replace_header(key, value)
+        is_named = is_named or "name" in value.lower()
+    name = _words(_asked(part.get_filename, None) or "") if is_named else ""
     return name.replace("\\", "/").rsplit("/", 1)[-1].strip()
 
 
-def _field(message: Message, name: str) -> str:
-    """A header field on one line, its encoded words read."""
-    return " ".join(_words(_raw_field(message, name)).split())
+def _fields_of(message: Message) -> dict[str, str]:
+    """The fields of a message that are read; empty where it has none of the name."""
+    written = {key.lower(): value for key, value in reversed([*message.raw_items()])}
+    return {name: _line(str(written.get(name.lower(), ""))) for name in _READ}
+
+
+def _line(value: str) -> str:
+    """A header value on one line, its encoded words read."""
+    return " ".join(_words(value).split())
 
 
 def _raw_field(message: Message, name: str) -> str:
@@ -344,6 +355,8 @@ def _words(value: str) -> str:
 
     Blanks between encoded words say nothing, and a character may be torn between two.
     """
+    if "=?" not in value and value.isascii():
+        return value
     try:
         value = _text_of(value.encode("utf-8", "surrogateescape"), "")
     except UnicodeEncodeError:
@@ -378,14 +391,15 @@ def _text_of(data: bytes, charset: str) -> str:
         name = codecs.lookup(charset).name if charset else ""
     except _FAULTS:
         name = ""
-    name = "" if name in (*_NO_CHARSETS, "ascii") else name
+    name = "" if name in _NO_CHARSETS else name
     text = _decoded_as(data, name) if name else None
     if text is None:
         text = _decoded_as(data, "utf-8")
     if text is None:
         text = _decoded_as(data, name or "cp1252", "replace")
     # UTF-7 can write half a pair, which no file can hold.
-    return (text or "").encode("utf-8", "replace").decode()
+    text = text or ""
+    return text.encode("utf-8", "replace").decode() if name not in ("", "utf-8") else text
 
 
 def _decoded_as(data: bytes, name: str, errors: str = "strict") -> str | None:
@@ -396,6 +410,6 @@ def _decoded_as(data: bytes, name: str, errors: str = "strict") -> str | None:
         return None
 
 
-def _date(message: Message) -> str:
-    """The date of a message as ISO 8601, or empty."""
-    return _asked(lambda: parsedate_to_datetime(_field(message, "Date")).isoformat(), "")
+def _date(written: str) -> str:
+    """The date that a field says as ISO 8601, or empty."""
+    return _asked(lambda: parsedate_to_datetime(written).isoformat(), "")

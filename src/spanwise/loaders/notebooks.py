@@ -27,11 +27,12 @@ _FORMAT = b'"nbformat"'
 # What terminals read as colours, cursor moves and titles. Source: ECMA-48.
 _ansi = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])?")
 
+# How half of a pair is escaped, which no file can hold without the other half.
+_half = re.compile(r"\\u[dD]").search
+
 # The lists of a structure that hold positions.
-_PLACES = (
-    *("heading_starts", "heading_ends", "title_starts", "title_ends"),
-    *("atom_starts", "atom_ends"),
-)
+_HEADING_PLACES = ("heading_starts", "heading_ends", "title_starts", "title_ends")
+_ATOM_PLACES = ("atom_starts", "atom_ends")
 
 # Format 3 names the forms of an output without a slash.
 _OLD_TYPES = {
@@ -76,9 +77,11 @@ class NotebookLoader:
             if not isinstance(cell, dict):
                 problems.append(f"cell {number} is {type(cell).__name__}, not an object")
                 continue
-            languages.append(_string(cell.get("language")))
+            if "language" in cell:
+                languages.append(_string(cell["language"]))
             outputs = _outputs(cell)
-            images += [f"cell {number}: {kind}" for kind in _images(cell, outputs)]
+            if outputs or "attachments" in cell:
+                images += [f"cell {number}: {kind}" for kind in _images(cell, outputs)]
             builder.cell(str(number), cell, outputs)
         meta: dict[str, Any] = {"language": next(filter(None, languages), "")}
         if images:
@@ -104,24 +107,31 @@ class _Builder(Builder):
         lines = text.replace("\r\n", "\n").rstrip()
         # Blank lines go, but not the indent of the first line: it may make it code.
         blank = len(lines) - len(lines.lstrip())
-        lines = lines[lines.rfind("\n", 0, blank) + 1 :]
+        if blank:
+            lines = lines[lines.rfind("\n", 0, blank) + 1 :]
         start = self._block(lines)
         if start < 0:
             return
         # The line end before it keeps a rule at the start from being read as front matter.
         shift = start - 1
         found, mine = scan("\n" + lines), self._structure
-        for name in _PLACES:
-            if places := getattr(found, name):
-                getattr(mine, name).extend([at + shift for at in places])
-        mine.heading_levels.extend(found.heading_levels)
-        mine.atom_kinds.extend(found.atom_kinds)
+        if found.heading_levels:
+            mine.heading_levels.extend(found.heading_levels)
+            for name in _HEADING_PLACES:
+                getattr(mine, name).extend([at + shift for at in getattr(found, name)])
+        if found.atom_kinds:
+            mine.atom_kinds.extend(found.atom_kinds)
+            for name in _ATOM_PLACES:
+                getattr(mine, name).extend([at + shift for at in getattr(found, name)])
 
 
 def _read(text: str, name: str) -> dict[str, Any]:
     """The JSON of a notebook."""
     try:
         book = json.loads(text.removeprefix("\ufeff"))
+        if _half(text):
+            whole = json.dumps(book, ensure_ascii=False).encode("utf-8", "replace")
+            book = json.loads(whole)
     except (ValueError, RecursionError) as fault:
         raise LoadError(
             f"{name}: it begins with {shown(text[:40])} and is not JSON ({fault}), which a "
@@ -216,6 +226,8 @@ def _images(cell: dict[str, Any], outputs: list[dict[str, Any]]) -> Iterator[str
     """The images of a cell: attached ones by name, those it gave by media type."""
     yield from map(str, _object(cell.get("attachments")))
     for output in outputs:
+        if output.get("output_type") == "stream":
+            continue  # of text alone
         for kind in _data(output):
             if kind.startswith("image/"):
                 yield kind
@@ -242,7 +254,4 @@ def _string(value: Any) -> str:
             value = "".join(value)
         except TypeError:
             value = "".join(each for each in value if isinstance(each, str))
-    if not isinstance(value, str):
-        return ""
-    # JSON can write half a pair, which no file can hold.
-    return value if value.isascii() else value.encode("utf-8", "replace").decode()
+    return value if isinstance(value, str) else ""

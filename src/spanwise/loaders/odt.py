@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
@@ -146,7 +146,8 @@ class _Reader:
                 self._table(block)
             else:
                 self._paragraph(block)
-            self._write_boxes()
+            if self._boxes:
+                self._write_boxes()
 
     def notes(self) -> None:
         """Write the notes in the order the text refers to them."""
@@ -209,7 +210,8 @@ class _Reader:
                     self.builder.item(
                         self._text(block), depth=depth, mark=f"{label} " if label else "- "
                     )
-            self._write_boxes()
+            if self._boxes:
+                self._write_boxes()
 
     def _label(self, entry: Element, state: _List, depth: int) -> str:
         """What stands before an item: ``3.2.``; empty for a bullet."""
@@ -233,11 +235,9 @@ class _Reader:
 
     def _table(self, table: Element) -> None:
         rows = list(_below(table, "table:table-row"))
-        cells = [list(_cells(row)) for row in rows]
+        cells = list(map(_cells, rows))
         tops = [cell for row in cells for cell in row if cell is not None]
-        if len(tops) == 1 or any(
-            block.tag == "table:table" for cell in tops for block in inside(cell, _BLOCKS, _SKIPPED)
-        ):
+        if len(tops) == 1 or _holds_table(table, tops):
             # A frame or a layout: its cells hold whole blocks.
             for cell in tops:
                 self.blocks(cell)
@@ -254,13 +254,15 @@ class _Reader:
 
     def _text(self, paragraph: Element) -> str:
         """The text of a paragraph; its text boxes and notes are put aside."""
+        if not len(paragraph):
+            return _collapsed(paragraph.text or "").strip()
         pieces: list[str] = []
         self._inline(paragraph, pieces)
         return "".join(pieces).strip()
 
     def _inline(self, parent: Element, pieces: list[str]) -> None:
         if parent.text:
-            pieces.append(_WHITE.sub(" ", parent.text))
+            pieces.append(_collapsed(parent.text))
         for element in parent:
             tag = element.tag
             if tag == "text:s":
@@ -279,7 +281,23 @@ class _Reader:
             elif tag not in _SKIPPED:
                 self._inline(element, pieces)
             if element.tail:
-                pieces.append(_WHITE.sub(" ", element.tail))
+                pieces.append(_collapsed(element.tail))
+
+
+def _collapsed(text: str) -> str:
+    """A text with each run of white space as one space."""
+    if text.isprintable() and "  " not in text:
+        return text
+    return _WHITE.sub(" ", text)
+
+
+def _holds_table(table: Element, cells: Iterable[Element]) -> bool:
+    """Whether a cell of a table holds another as a block."""
+    within = table.iter("table:table")
+    next(within)  # itself
+    return next(within, None) is not None and any(
+        block.tag == "table:table" for cell in cells for block in inside(cell, _BLOCKS, _SKIPPED)
+    )
 
 
 def _paragraphs(parent: Element) -> Iterator[Element]:
@@ -300,18 +318,14 @@ def _below(parent: Element, tag: str) -> Iterator[Element]:
             yield from _below(child, tag)
 
 
-def _cells(row: Element) -> Iterator[Element | None]:
+def _cells(row: Element) -> list[Element | None]:
     """The cells of a row, None where another covers it."""
+    cells: list[Element | None] = []
     for cell in row:
         times = whole_number(attribute(cell, "number-columns-repeated"), 1, most=_MOST_REPEATED)
         if cell.tag == "table:table-cell":
-            yield cell
-            yield from (
-                [None] * (times - 1) if times > 1 and not _has_text(cell) else [cell] * (times - 1)
-            )
+            again = cell if len(cell) else None
+            cells += [cell, *[again] * (times - 1)]
         elif cell.tag == "table:covered-table-cell":
-            yield from [None] * times
-
-
-def _has_text(cell: Element) -> bool:
-    return any(True for _ in cell)
+            cells += [None] * times
+    return cells

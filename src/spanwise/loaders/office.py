@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import posixpath
-import re
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable
 from types import MappingProxyType
 from xml.etree.ElementTree import Element
 
 from spanwise.errors import LoadError, shown
-from spanwise.loaders.archives import Archive, parse_xml, read_member
+from spanwise.loaders.archives import Archive, Target, feed_xml, parse_xml, read_member
 
 __all__ = [
     "MOST_COLUMNS",
@@ -23,6 +22,7 @@ __all__ = [
     "read_xml",
     "relation_id",
     "relations",
+    "tell_xml",
     "under",
     "whole_number",
 ]
@@ -30,23 +30,8 @@ __all__ = [
 # A file may say that a cell spans a billion columns. Word ends at 63, Excel at 16,384.
 MOST_COLUMNS = 1024
 
-# Short names of the namespaces, transitional and strict ones alike; an unknown one is dropped.
-_OOXML = "http://schemas.openxmlformats.org/"
-_STRICT = "http://purl.oclc.org/ooxml/"
-_ODF = "urn:oasis:names:tc:opendocument:xmlns:"
-_SHORT = {
-    "wordprocessingml": "w",
-    "drawingml": "a",
-    "presentationml": "p",
-    "spreadsheetml": "x",
-    "officeDocument/2006/math": "m",
-    "officeDocument/math": "m",
-    "markup-compatibility": "mc",
-}
-_DIAGRAM = "diagram"
 # So many members are kept as parsed while a file is read: slides share their layouts.
 _KEPT = 64
-_TAG = re.compile(r"\{([^}]*)\}(.*)", re.DOTALL)
 
 
 def read_xml(archive: Archive, path: str) -> Element:
@@ -54,13 +39,23 @@ def read_xml(archive: Archive, path: str) -> Element:
     kept = archive.kept.get(path)
     if kept is not None:
         return kept
-    root = parse_xml(read_member(archive, path), f"{archive.name}: {path} inside")
-    names = _Names()
+    root = parse_xml(read_member(archive, path), _name_in(archive, path))
+    names = archive.names
     for element in root.iter():
         element.tag = names[element.tag]
     if len(archive.kept) < _KEPT:
         archive.kept[path] = root
     return root
+
+
+def tell_xml(archive: Archive, path: str, target: Target) -> None:
+    """Tell a target of an XML member tag by tag, where its tree would be the most of the work."""
+    feed_xml(read_member(archive, path), _name_in(archive, path), target)
+
+
+def _name_in(archive: Archive, path: str) -> str:
+    """What messages call a member."""
+    return f"{archive.name}: {path} inside"
 
 
 def read_main(archive: Archive, path: str, tag: str) -> Element:
@@ -74,40 +69,16 @@ def read_main(archive: Archive, path: str, tag: str) -> Element:
     return root
 
 
-def inside(parent: Element, wanted: Container[str], skipped: Container[str]) -> Iterator[Element]:
+def inside(parent: Element, wanted: Container[str], skipped: Container[str]) -> list[Element]:
     """The wanted elements of one, through what only wraps them, not into what is skipped."""
+    found: list[Element] = []
     for child in parent:
-        if child.tag in wanted:
-            yield child
-        elif child.tag not in skipped:
-            yield from inside(child, wanted, skipped)
-
-
-class _Names(dict[str, str]):
-    """The short names of tags, each worked out once."""
-
-    def __missing__(self, tag: str) -> str:
-        self[tag] = name = _short(tag)
-        return name
-
-
-def _short(tag: str) -> str:
-    """The short name of a tag."""
-    found = _TAG.fullmatch(tag)
-    if not found:
-        return tag
-    space, local = found.groups()
-    if space.startswith(_ODF):
-        return f"{space[len(_ODF) :].partition(':')[0]}:{local}"
-    for base in (_OOXML, _STRICT):
-        if space.startswith(base):
-            rest = space[len(base) :]
-            if _DIAGRAM in rest:
-                return f"dgm:{local}"
-            for begin, prefix in _SHORT.items():
-                if rest.startswith(begin):
-                    return f"{prefix}:{local}"
-    return local
+        tag = child.tag
+        if tag in wanted:
+            found.append(child)
+        elif tag not in skipped:
+            found += inside(child, wanted, skipped)
+    return found
 
 
 def under(element: Element | None, *path: str) -> Element | None:
@@ -126,9 +97,8 @@ def attribute(element: Element | None, local: str, default: str = "") -> str:
     """The value of an attribute by its name without namespace; the default without element."""
     if element is None:
         return default
-    qualified = f"}}{local}"
     for name, value in element.items():
-        if name == local or name.endswith(qualified):
+        if name.endswith(local) and (name == local or name[-len(local) - 1] == "}"):
             return value
     return default
 
@@ -142,7 +112,7 @@ def relation_id(element: Element) -> str:
 def whole_number(text: str, default: int = 0, *, most: int = 1 << 31) -> int:
     """The number a text says, within ``[0, most]``; the default for what is no number."""
     text = text.strip()
-    if not (text.isascii() and text.isdigit()):
+    if not text.isdigit() or not text.isascii():
         return default
     return min(int(text[:12]), most)
 

@@ -42,8 +42,6 @@ _LONGEST_HEADER = 10_000
 _DELIMITERS = (",", ";", "\t", "|")
 _LINE_END = re.compile(r"\r\n?|\n")
 _STOPS = {each: re.compile(rf"{re.escape(each)}|\r\n?|\n") for each in _DELIMITERS}
-# What else ends a line to `str.splitlines`.
-_NO_LINE_ENDS = "\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 
 _Row = tuple[int, int, int, bool]
 
@@ -171,13 +169,23 @@ def _without_quoted(text: str, delimiter: str) -> str:
 
 
 def _lines(text: str) -> tuple[list[int], list[int], list[str]]:
-    """Where lines start and end, and the lines, in which other line ends of Python are blanks."""
-    for each in _NO_LINE_ENDS:
-        text = text.replace(each, " ")
-    whole = text.splitlines(keepends=True)
-    lines = list(map(str.rstrip, whole, repeat("\r\n")))
-    starts = list(accumulate(map(len, whole[:-1]), initial=0)) if whole else []
-    return starts, list(map(add, starts, map(len, lines))), lines
+    """Where lines start and end, and the lines."""
+    found = _LINE_END.search(text)
+    line_end = found[0] if found else "\n"
+    lines = text.split(line_end)
+    same = len(lines) - 1
+    if text.count("\r") + text.count("\n") > same * len(line_end):
+        spans = [found.span() for found in _LINE_END.finditer(text)]
+        starts = [0, *(end for _, end in spans)]
+        ends = [*(start for start, _ in spans), len(text)]
+        lines = [text[start:end] for start, end in zip(starts, ends, strict=True)]
+    else:
+        sizes = list(map(len, lines))
+        following = list(accumulate(map(len(line_end).__add__, sizes), initial=0))
+        starts, ends = following[:-1], list(map(add, following, sizes))
+    if not lines[-1]:  # no line begins behind the last line end
+        del starts[-1], ends[-1], lines[-1]
+    return starts, ends, lines
 
 
 def first_row(text: str, delimiter: str, final: bool = True) -> tuple[int, int] | None:
@@ -293,8 +301,7 @@ class JsonLinesLoader:
     def load(self, raw: Raw) -> Document:
         """The document; bad lines are kept as they are."""
         text, used = decode(raw.data, raw.name, raw.encoding)
-        starts, ends, _ = _lines(text)
-        lines = [text[start:end] for start, end in zip(starts, ends, strict=True)]
+        starts, ends, lines = _lines(text)
         kept = [i for i, line in enumerate(lines) if line.strip(WHITE)]
         faults = _Faults()
         for i in kept:

@@ -6,7 +6,6 @@ import codecs
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from spanwise.documents import Document
 from spanwise.errors import LoadError, shown
@@ -24,6 +23,9 @@ _TOKEN = re.compile(
     r"|([^\\{}\r\n\0]+)",
     re.DOTALL,
 )
+
+# The groups of a token, of which the last one that is set says its kind.
+_WORD, _NUMBER, _CODE, _SIGN, _BRACE, _PLAIN = range(1, 7)
 
 # Python's names of the encodings that fonts name by number.
 _CHARSETS = {
@@ -147,7 +149,8 @@ class _Flow:
     now: _Paragraph = field(default_factory=_Paragraph)
 
 
-class _Group(NamedTuple):
+@dataclass(slots=True)
+class _Group:
     """What ends with a group: where its text goes and how its characters are read."""
 
     place: str = "text"
@@ -157,6 +160,10 @@ class _Group(NamedTuple):
     deleted: bool = False
     opens: str = ""  # the flow that this group began
     note: int = 0  # the note that this flow is
+
+    def inner(self) -> _Group:
+        """A group inside this one."""
+        return _Group(self.place, self.font, self.skip, self.hidden, self.deleted, "", self.note)
 
 
 class _Reader:
@@ -181,47 +188,52 @@ class _Reader:
 
     def read(self, text: str) -> None:
         """Read to the end of the outermost group."""
-        at = 0
         tokens = _TOKEN.finditer(text)
         while found := next(tokens, None):
-            at = found.end()
-            word, number, code, sign, brace, plain = found.groups()
-            if word == "bin":
-                at += max(0, int(number or 0))
-                tokens = _TOKEN.finditer(text, at)
-            elif word is not None:
-                if self._skip and word != "u":
+            kind = found.lastindex
+            if kind is None:
+                continue  # a line end
+            if kind <= _NUMBER:
+                word = found[_WORD]
+                if word == "bin":
+                    tokens = _TOKEN.finditer(text, found.end() + max(0, int(found[_NUMBER] or 0)))
+                elif self._skip and word != "u":
                     self._skip -= 1
                 elif word in _MEANT or self._starred:
-                    self._word(word, int(number) if number else None)
+                    self._word(word, int(found[_NUMBER]) if kind == _NUMBER else None)
                 elif self._bytes:
                     self._flush()
-            elif plain is not None or code is not None:
-                data = bytes((int(code, 16),)) if plain is None else plain.encode("latin-1")
-                passed = min(self._skip, len(data))
-                self._skip -= passed
-                self._bytes += data[passed:]
-                self._starred = False
-            elif brace == "{":
-                self._open()
-            elif brace == "}":
+            elif kind == _PLAIN:
+                self._read_bytes(found[_PLAIN].encode("latin-1"))
+            elif kind == _CODE:
+                self._read_bytes(bytes.fromhex(found[_CODE]))
+            elif kind == _BRACE:
+                if found[_BRACE] == "{":
+                    self._open()
+                    continue
                 self._close()
                 if not self._outer:
                     self._end_paragraph()
                     self._end_table()
                     return
-            elif sign is None:
-                pass  # a line end
             elif self._skip:
                 self._skip -= 1
-            elif sign == "*":
+            elif found[_SIGN] == "*":
                 self._starred = True
             else:
+                sign = found[_SIGN]
                 self._word("par" if sign in "\r\n" else sign, None)
         raise LoadError(
-            f"{self._name}: it ends inside a group, at byte {at}; the file was cut off, "
+            f"{self._name}: it ends inside a group, at byte {len(text)}; the file was cut off, "
             "get a new copy"
         )
+
+    def _read_bytes(self, data: bytes) -> None:
+        """Keep bytes of text, save those that stand in for a `\\u`."""
+        passed = min(self._skip, len(data))
+        self._skip -= passed
+        self._bytes += data[passed:]
+        self._starred = False
 
     def _open(self) -> None:
         self._flush()
@@ -232,8 +244,7 @@ class _Reader:
                 "the file is damaged or made to do harm"
             )
         self._outer.append(self._group)
-        if self._group.opens:
-            self._group = self._group._replace(opens="")
+        self._group = self._group.inner()
 
     def _close(self) -> None:
         self._flush()
@@ -277,21 +288,21 @@ class _Reader:
                 self._outlines[self._style] = number or 0
         elif word in ("fonttbl", "stylesheet", "info", *_TAKEN):
             if word not in _TAKEN or group.place == "info":
-                self._group = group._replace(place=word)
+                group.place = word
         elif group.place in _TAKEN and word in _DATE:
             self._date[word] = number or 0
         elif word in _SKIPPED or (starred and word not in _KNOWN):
-            self._group = group._replace(place="skip")
+            group.place = "skip"
         elif group.place != "text" and (group.place != "label" or word not in _SIGNS):
             return  # a label has paragraph settings too, and they are its own
         elif word in ("footnote", "shptxt", "dptxbxtext"):
             if word == "footnote":
                 self.notes.append("")
                 self._put(f"[{len(self.notes)}]")
-            self._group = group._replace(opens=word, note=len(self.notes) - 1)
+            group.opens, group.note = word, len(self.notes) - 1
             self.flows.append(_Flow())
         elif word in ("listtext", "pntext"):
-            self._group = group._replace(place="label")
+            group.place = "label"
             now.label = ""
         elif word in ("par", "sect"):
             self._end_paragraph()
@@ -322,15 +333,16 @@ class _Reader:
             if number in _CHARSETS:
                 self._fonts[self._font] = _CHARSETS[number]
         elif word == "f":
-            self._group = self._group._replace(font=number or 0)
+            self._group.font = number or 0
         elif word == "uc":
-            self._group = self._group._replace(skip=max(0, number if number is not None else 1))
+            self._group.skip = max(0, number if number is not None else 1)
         elif word == "v":
-            self._group = self._group._replace(hidden=number != 0)
+            self._group.hidden = number != 0
         elif word == "deleted":
-            self._group = self._group._replace(deleted=number != 0)
+            self._group.deleted = number != 0
         elif word == "plain":
-            self._group = self._group._replace(hidden=False, deleted=False, font=-1)
+            self._group.hidden = self._group.deleted = False
+            self._group.font = -1
         elif word == "ansicpg":
             self._encoding = _known_encoding(f"cp{number}")
         else:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import repeat
 from types import MappingProxyType
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
@@ -23,8 +24,10 @@ from spanwise.loaders.office import (
     read_xml,
     relation_id,
     relations,
+    tell_xml,
     whole_number,
 )
+from spanwise.loaders.xml_names import ShortNames
 
 __all__ = ["XlsxLoader"]
 
@@ -74,20 +77,21 @@ class XlsxLoader:
         """
         archive = open_archive(raw)
         path = main_part(archive, _MAIN)
-        book = read_main(archive, path, "x:workbook")
+        root = read_main(archive, path, "x:workbook")
         links = relations(archive, path)
-        cells = _Cells(archive, links, book)
+        book = _read_book(archive, links, root)
         builder, writer = Builder(), _Writer(raw.name)
         hidden: list[str] = []
-        for sheet in book.iter("x:sheet"):
+        for sheet in root.iter("x:sheet"):
             name = attribute(sheet, "name")
             kind, member = links.get(relation_id(sheet), ("", ""))
             if attribute(sheet, "state", "visible") != "visible":
                 hidden.append(name)
             elif kind == "worksheet":
-                rows = cells.rows(read_xml(archive, member))
+                cells = _Cells(book)
+                tell_xml(archive, member, cells)
                 with builder.part("sheet", name):
-                    writer.write(builder, rows)
+                    writer.write(builder, cells.rows)
         meta: dict[str, object] = dict(office_meta(archive))
         if hidden:
             meta["hidden_sheets"] = tuple(hidden)
@@ -122,109 +126,158 @@ class _Writer:
                 f"{self._name}: its sheets make a text of over {_MOST_CELLS} cells or "
                 f"{_MOST_TEXT} characters, more than is written; divide the file"
             )
-        table = []
-        for number in range(first, last + 1):
-            text_in = rows.get(number, _BLANK).get
-            table.append([text_in(column, "") for column in columns])
+        table = [
+            list(map(rows.get(number, _BLANK).get, columns, repeat("")))
+            for number in range(first, last + 1)
+        ]
         builder.table(table, part="row", first=first)
 
 
+class _Book(NamedTuple):
+    """What the cells of a workbook refer to."""
+
+    names: ShortNames
+    strings: list[str]
+    formats: list[_Format]
+    from_1904: bool
+
+
+def _read_book(archive: Archive, links: Mapping[str, tuple[str, str]], root: Element) -> _Book:
+    """The strings and formats of a workbook, and from when it counts its days."""
+    epoch = attribute(next(root.iter("x:workbookPr"), None), "date1904")
+    book = _Book(archive.names, [], [], epoch in ("1", "true"))
+    for kind, member in links.values():
+        if kind == "sharedStrings":
+            book.strings.clear()
+            tell_xml(archive, member, _Cells(book))
+        elif kind == "styles":
+            book = book._replace(formats=_formats_of(read_xml(archive, member)))
+    return book
+
+
 class _Cells:
-    """What cells say: their strings, and how the numbers in them are shown."""
+    """The rows of a sheet, or the shared strings, as they are read tag by tag.
 
-    def __init__(
-        self, archive: Archive, links: Mapping[str, tuple[str, str]], book: Element
-    ) -> None:
-        self._strings: list[str] = []
-        self._formats: list[_Format] = []
+    A sheet has millions of elements of three kinds; its tree would take longer than the rest.
+    """
+
+    def __init__(self, book: _Book) -> None:
+        self.rows: _Rows = {}  # for each row that holds anything its cells, by numbers from 1
+        self._names, self._strings, self._formats, self._from_1904 = book
+        self._shown: dict[str, _Format] = {}  # the format of each style met so far
         self._columns: dict[str, int] = {}  # by their letters, those met so far
-        epoch = attribute(next(book.iter("x:workbookPr"), None), "date1904")
-        self._from_1904 = epoch in ("1", "true")
-        for kind, member in links.values():
-            if kind == "sharedStrings":
-                self._strings = [_string(item) for item in read_xml(archive, member)]
-            elif kind == "styles":
-                self._formats = _formats_of(read_xml(archive, member))
+        self._pieces: list[str] = []  # of the text since the last tag
+        self.data = self._pieces.append
+        self._runs: list[str] = []  # of the string that is open
+        self._is_phonetic = False  # how the string is read aloud, which is no text of it
+        self._row = self._column = 0
+        self._row_name = ""
+        self._found: dict[int, str] = {}
+        self._kind = self._style = self._written = self._formula = self._inline = ""
 
-    def rows(self, sheet: Element) -> _Rows:
-        """For each row that holds anything its cells, both by their numbers from 1."""
-        rows: _Rows = {}
-        number = 0
-        for row in sheet.iter("x:row"):
-            number = whole_number(attribute(row, "r"), number + 1)
-            found: dict[int, str] = {}
-            column = 0
-            for cell in row:
-                column = self._column(cell.get("r", ""), column + 1)
-                text = self._value(cell)
-                if 0 < column <= _LAST_COLUMN and text and not text.isspace():
-                    found[column] = text
-            if found and 0 < number <= _LAST_ROW:
-                rows.setdefault(number, {}).update(found)
-        return rows
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        """A row, a cell, or what is in one."""
+        if self._pieces:
+            self._pieces.clear()
+        name = self._names[tag]
+        if name == "x:c":
+            reference = attributes.get("r", "")
+            # A cell is called by its column and then the number of its row.
+            letters = reference.removesuffix(self._row_name)
+            self._column = self._columns.get(letters) or self._column_of(reference)
+            self._kind = attributes.get("t") or "n"
+            self._style = attributes.get("s", "")
+            self._written = self._formula = self._inline = ""
+        elif name == "x:row":
+            self._row = whole_number(attributes.get("r", ""), self._row + 1)
+            self._row_name = str(self._row)
+            self._column, self._found = 0, {}
+        elif name in ("x:is", "x:si"):
+            self._runs.clear()
+        elif name == "x:rPh":
+            self._is_phonetic = True
 
-    def _value(self, cell: Element) -> str:
-        kind = cell.get("t", "n")
-        written = formula = ""
-        for item in cell:
-            if item.tag == "x:v":
-                written = item.text or ""
-            elif item.tag == "x:f":
-                formula = item.text or ""
-            elif item.tag == "x:is" and kind == "inlineStr":
-                return _string(item)
+    def end(self, tag: str) -> None:
+        """What was said between the last two tags, a cell or a row.
+
+        It is taken once: elements of one kind inside each other would else multiply it.
+        """
+        name = self._names[tag]
+        if name == "x:c":
+            text = self._text() if self._kind else ""
+            if text and not text.isspace() and self._column <= _LAST_COLUMN:
+                self._found[self._column] = text
+            self._kind = ""  # no cell is open
+        elif name == "x:v":
+            self._written = "".join(self._pieces)
+            self._pieces.clear()
+        elif name == "x:t":
+            if not self._is_phonetic:
+                self._runs += self._pieces
+            self._pieces.clear()
+        elif name == "x:is":
+            self._inline = self._string()
+        elif name == "x:si":
+            self._strings.append(self._string())
+        elif name == "x:row":
+            if self._found and 0 < self._row <= _LAST_ROW:
+                self.rows.setdefault(self._row, {}).update(self._found)
+            self._found = {}
+        elif name == "x:f":
+            self._formula = "".join(self._pieces)
+            self._pieces.clear()
+        elif name == "x:rPh":
+            self._is_phonetic = False
+
+    def _string(self) -> str:
+        """The text of the string that ends."""
+        text = _unescaped("".join(self._runs))
+        self._runs.clear()
+        return text
+
+    def _text(self) -> str:
+        """The text of the cell that ends."""
+        kind, written = self._kind, self._written
+        if kind == "inlineStr" and self._inline:
+            return self._inline
         if not written:
-            return f"={formula}" if formula else ""
+            return f"={self._formula}" if self._formula else ""
+        if kind == "n":
+            shown_as = self._shown.get(self._style)
+            if shown_as is None:
+                style = whole_number(self._style)
+                shown_as = self._formats[style] if style < len(self._formats) else _PLAIN
+                self._shown[self._style] = shown_as
+            return _number(written, shown_as, self._from_1904)
         if kind == "s":
             at = whole_number(written, -1)
             return self._strings[at] if 0 <= at < len(self._strings) else ""
         if kind == "b":
             return "TRUE" if written.strip() == "1" else "FALSE"
-        if kind != "n":
-            return _unescaped(written)
-        written_style = cell.get("s")
-        style = whole_number(written_style) if written_style else 0
-        shown_as = self._formats[style] if style < len(self._formats) else _PLAIN
-        return _number(written, shown_as, self._from_1904)
+        return _unescaped(written)
 
-    def _column(self, reference: str, following: int) -> int:
-        """The number of a cell's column, from 1: 28 for ``AB7``."""
+    def _column_of(self, reference: str) -> int:
+        """The number of a cell's column, from 1: 28 for ``AB7``; without one the next."""
         found = _CELL.fullmatch(reference)
         if not found:
-            return following
-        letters = found[1]
-        number = self._columns.get(letters, 0)
-        if not number:
-            for letter in letters:
-                number = number * 26 + ord(letter) - ord("A") + 1
-            self._columns[letters] = number
+            return self._column + 1
+        number = 0
+        for letter in found[1]:
+            number = number * 26 + ord(letter) - ord("A") + 1
+        self._columns[found[1]] = number
         return number
-
-
-def _string(item: Element) -> str:
-    """The text of a string, without the reading of its characters."""
-    return _unescaped(_text(item))
-
-
-def _text(item: Element) -> str:
-    """The text in an item and its runs."""
-    pieces = []
-    for piece in item:
-        if piece.tag == "x:t":
-            pieces.append(piece.text or "")
-        elif piece.tag == "x:r":
-            pieces.append(_text(piece))
-    return "".join(pieces)
 
 
 def _unescaped(text: str) -> str:
     """A text with ``_x000D_`` and its like read; halves of a pair stay as they are."""
+    if "_x" not in text:
+        return text
 
     def read(found: re.Match[str]) -> str:
         code = int(found[1], 16)
         return found[0] if 0xD800 <= code < 0xE000 else chr(code)
 
-    return _ESCAPE.sub(read, text) if "_x" in text else text
+    return _ESCAPE.sub(read, text)
 
 
 class _Format(NamedTuple):

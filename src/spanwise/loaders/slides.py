@@ -35,6 +35,8 @@ _BODIES = ("obj", "body", "")
 _FURNITURE = ("dt", "ftr", "hdr", "sldNum", "sldImg")
 _BULLETS = ("a:buChar", "a:buAutoNum", "a:buBlip")
 _LEVELS = 9
+# For each layout that slides share, the places and levels without bullets.
+_Layouts = dict[str, set[tuple[str, int]]]
 # The names of numbers, as in `alphaLcPeriod` and `romanUcParenBoth`.
 _FORMS = {"arabic": "decimal", "alphaLc": "a", "alphaUc": "A", "romanLc": "i", "romanUc": "I"}
 
@@ -62,6 +64,7 @@ class PptxLoader:
         path = main_part(archive, _MAIN)
         links = relations(archive, path)
         builder = Builder()
+        layouts: _Layouts = {}
         slides = read_main(archive, path, "p:presentation").iter("p:sldId")
         for number, slide in enumerate(slides, 1):
             kind, member = links.get(relation_id(slide), ("", ""))
@@ -70,19 +73,24 @@ class PptxLoader:
                     f"{raw.name}: slide {number} is listed but not in the file; the file is "
                     "damaged, open it in its program and save it again"
                 )
-            _Slide(archive, member, builder).write(str(number))
+            _Slide(archive, member, builder, layouts).write(str(number))
         return builder.document(uri=raw.uri, media_type=_MEDIA_TYPE, meta=office_meta(archive))
 
 
 class _Slide:
     """Writes one slide."""
 
-    def __init__(self, archive: Archive, path: str, builder: Builder) -> None:
+    def __init__(self, archive: Archive, path: str, builder: Builder, layouts: _Layouts) -> None:
         self._archive = archive
         self._builder = builder
         self._root = read_xml(archive, path)
         self._links = relations(archive, path)
-        self._unmarked = self._layout()
+        self._unmarked: set[tuple[str, int]] = set()
+        for kind, member in self._links.values():
+            if kind == "slideLayout":
+                if member not in layouts:
+                    layouts[member] = _unmarked(read_xml(archive, member))
+                self._unmarked |= layouts[member]
 
     def write(self, label: str) -> None:
         """Write the title, the shapes in their order, and the notes."""
@@ -107,19 +115,6 @@ class _Slide:
                 if _place(shape)[0] in _BODIES and next(shape.iter("p:ph"), None) is not None:
                     for paragraph in shape.iter("a:p"):
                         self._builder.paragraph(_text(paragraph))
-
-    def _layout(self) -> set[tuple[str, int]]:
-        """The places of the slide's layout, and the levels in each, that have no bullets."""
-        found: set[tuple[str, int]] = set()
-        for kind, member in self._links.values():
-            if kind != "slideLayout":
-                continue
-            for shape in _shapes(read_xml(self._archive, member)):
-                for level in range(_LEVELS):
-                    style = under(_list_style(shape, level), "a:buNone")
-                    if style is not None:
-                        found.add((_place(shape)[1], level))
-        return found
 
     def _shape(self, shape: Element) -> None:
         if shape.tag == "p:graphicFrame":
@@ -180,6 +175,16 @@ class _Slide:
         counts.pop(level, None)
         # In a text placeholder bullets are the rule, and the layout says where there are none.
         return "- " if index is not False and (str(index), level) not in self._unmarked else ""
+
+
+def _unmarked(layout: Element) -> set[tuple[str, int]]:
+    """The places of a layout, and the levels in each, that have no bullets."""
+    return {
+        (_place(shape)[1], level)
+        for shape in _shapes(layout)
+        for level in range(_LEVELS)
+        if under(_list_style(shape, level), "a:buNone") is not None
+    }
 
 
 def _shapes(parent: Element) -> Iterator[Element]:
