@@ -8,7 +8,7 @@ moves a shown start back into the passage before.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import compress
 from operator import sub
 from zlib import crc32
@@ -94,15 +94,15 @@ class Packer:
         """Whether ``[lo, hi)`` measures less than ``floor``."""
         return hi - lo < floor if self.exact else self.measure.holds(lo, hi, floor - 1)
 
-    def drop(self, gone: Sequence[int]) -> None:
-        """Keep the pieces of these indexes no longer."""
+    def drop(self, first: int, gone: Sequence[int]) -> None:
+        """Keep the pieces of these indexes, all from ``first`` on, no longer."""
         if gone:
-            kept = bytearray(b"\1") * len(self)
+            kept = bytearray(b"\1") * (len(self) - first)
             for i in gone:
-                kept[i] = 0
-            self.starts[:] = compress(self.starts, kept)
-            self.ends[:] = compress(self.ends, kept)
-            self.boundaries[:] = compress(self.boundaries, kept)
+                kept[i - first] = 0
+            self.starts[first:] = compress(self.starts[first:], kept)
+            self.ends[first:] = compress(self.ends[first:], kept)
+            self.boundaries[first:] = compress(self.boundaries[first:], kept)
 
     def allows(self, lo: int, hi: int) -> bool:
         """Whether ``[lo, hi)`` is within the cap, if there is one."""
@@ -306,8 +306,10 @@ def indentation(text: str, cut: int, ink: int) -> int:
     return len(text[opened:ink].expandtabs(4)) if 0 < opened < ink else 0
 
 
-def merge_forward(packer: Packer, first: int, floor: int, bound: int, last: int) -> None:
-    """Merge pieces below ``floor`` into what follows; the last ones into what precedes.
+def merge_forward(
+    packer: Packer, first: int, short: Iterable[int], floor: int, bound: int, last: int
+) -> None:
+    """Merge short pieces, those below ``floor``, into what follows; the last into what precedes.
 
     Only pieces from index ``first`` on take part. A run of short pieces closes
     as soon as it reaches the floor. No merge goes over ``bound``, gaps included,
@@ -316,11 +318,11 @@ def merge_forward(packer: Packer, first: int, floor: int, bound: int, last: int)
     starts, ends, boundaries = packer.starts, packer.ends, packer.boundaries
     gone: list[int] = []
     opened, done = first - 1, first  # the last run, and what needs a look next
-    for short in packer.below(first, floor):
-        if short < done:
+    for i in short:
+        if i < done:
             continue
-        before = opened if short == done else short - 1
-        opened, done = short, short + 1
+        before = opened if i == done else i - 1
+        opened, done = i, i + 1
         is_short = True
         while is_short and done < len(starts):
             if packer.merges(starts[opened], ends[done], bound, boundaries[done]):
@@ -338,21 +340,22 @@ def merge_forward(packer: Packer, first: int, floor: int, bound: int, last: int)
         ):
             ends[before] = ends[opened]
             gone.append(opened)
-    packer.drop(gone)
+    packer.drop(first, gone)
 
 
-def merge_backward(packer: Packer, first: int, floor: int, bound: int) -> None:
-    """Merge pieces below ``floor`` into the one before, from index ``first`` on."""
+def merge_backward(packer: Packer, first: int, short: Iterable[int], bound: int) -> bool:
+    """Merge short pieces, from index ``first`` on, into the one before; whether one was."""
     starts, ends, boundaries = packer.starts, packer.ends, packer.boundaries
     gone: list[int] = []
     before = first
-    for short in packer.below(first + 1, floor):
-        if not gone or gone[-1] != short - 1:
-            before = short - 1
-        if packer.merges(starts[before], ends[short], bound, boundaries[short]):
-            ends[before] = ends[short]
-            gone.append(short)
-    packer.drop(gone)
+    for i in short:
+        if not gone or gone[-1] != i - 1:
+            before = i - 1
+        if i > first and packer.merges(starts[before], ends[i], bound, boundaries[i]):
+            ends[before] = ends[i]
+            gone.append(i)
+    packer.drop(first, gone)
+    return bool(gone)
 
 
 def reach(

@@ -519,8 +519,8 @@ class Index:
 
         They are quick and nearly exact: what the graph proposes is compared exactly, and so is
         every vector that is newer than it. Called again, it learns those. Searches that are
-        filtered stay exact. Cost: 0.1 ms or more a vector, a byte a number and 150 more; worth
-        it above half a million passages (docs/index.md). Extra ``ann`` for a file.
+        filtered stay exact. Cost: some 0.5 ms a vector, in memory and file a byte a number and
+        280 more; worth it above half a million passages (docs/index.md). Extra ``ann``.
 
         `StoreError` where there are no vectors.
         """

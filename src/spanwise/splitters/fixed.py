@@ -73,7 +73,8 @@ class FixedWithOverlap(Sized):
                 boundary = opens
             at = cut
         bound = size + RUNT - 1
-        merge_backward(packer, max(0, len(packer) - 2), min(RUNT, size // 2), bound)
+        first = max(0, len(packer) - 2)
+        merge_backward(packer, first, packer.below(first, min(RUNT, size // 2)), bound)
         return show(cap_pieces(packer, below_line(text)), overlap)
 
 

@@ -330,7 +330,7 @@ def _pack_sections(blocks: Blocks, front: int, floor: int) -> None:
             opened = -1
             first += 1
         if not whole:
-            merge_backward(packer, first, runt, bound)
+            merge_backward(packer, first, packer.below(first, runt), bound)
         boundary = "heading"
         i += 1
     if opened >= 0:

@@ -76,9 +76,12 @@ def pages(text: str) -> list[tuple[int, int]]:
 def close_floor(packer: Packer, first: int, floor: int) -> None:
     """Merge runts backward, then what is below the floor forward, within the bound of SIZE."""
     size = packer.size
-    merge = max(floor, RUNT)
-    merge_backward(packer, first, min(RUNT, size // 2), size + RUNT - 1)
-    merge_forward(packer, first, floor, size + merge - 1, size + 2 * merge - 1)
+    merge, runt = max(floor, RUNT), min(RUNT, size // 2)
+    short = packer.below(first, max(floor, runt))
+    runts = [i for i in short if packer.is_below(packer.starts[i], packer.ends[i], runt)]
+    if merge_backward(packer, first, runts, size + RUNT - 1) or floor < runt:
+        short = packer.below(first, floor)
+    merge_forward(packer, first, short, floor, size + merge - 1, size + 2 * merge - 1)
 
 
 by_paragraph = ByParagraph
