@@ -52,7 +52,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         return near(self, library, vector, count)
 
     monkeypatch.setattr(Graph, "near", noted)
-    monkeypatch.setattr("spanwise.index.sqlite_vectors._CANDIDATES", 40)
+    monkeypatch.setattr("spanwise.index.sqlite_near._CANDIDATES", 40)
     return counts
 
 

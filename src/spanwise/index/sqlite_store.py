@@ -7,10 +7,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 from spanwise.errors import StoreError
-from spanwise.extras import require_extra
 from spanwise.index.queries import WordQuery
 from spanwise.index.records import values_of
 from spanwise.index.rows import (
@@ -26,15 +24,12 @@ from spanwise.index.rows import (
 from spanwise.index.sqlite_damage import damage
 from spanwise.index.sqlite_file import SqliteFile
 from spanwise.index.sqlite_schema import change_settings, marks, parts
-from spanwise.index.sqlite_vectors import Held
+from spanwise.index.sqlite_vectors import SqliteVectors
 from spanwise.index.sqlite_words import WordIndex
 from spanwise.index.tables import COLUMNS, Tables, Which, changed
 from spanwise.index.texts import bytes_of, text_of
 
 __all__ = ["SqliteStore"]
-
-# Bytes of a graph in one row: SQLite takes at most a thousand million.
-_GRAPH_PART = 1 << 24
 
 
 class SqliteStore:
@@ -52,18 +47,14 @@ class SqliteStore:
         self._words = WordIndex(self._connection)
         self._file.on_end = self._settle
         self._tables = Tables(self._file.all, "?")
-        self._held: Held | None = None
-        # The vectors that may have no passage, of what this store wrote since it was last tidy.
-        self._loose: set[bytes] = set()
-        # How many transactions it had written then; None where what is loose is not known.
-        self._tidied: int | None = 0
+        self._vectors = SqliteVectors(self._file)
 
     def _settle(self, done: bool) -> None:
         if done:
             self._words.settle()
         else:
             self._words.forget()
-            self._tidied = None
+        self._vectors.settle(done)
 
     def reading(self) -> AbstractContextManager[None]:
         """Within it, all that is read is of one moment."""
@@ -171,8 +162,7 @@ class SqliteStore:
             f"SELECT id, position, {COLUMNS} FROM chunks WHERE document = ?", (document,)
         )
         gone, moved, fresh = changed(rows, chunks)
-        self._loose.update(row.digest for _, row in gone)
-        self._loose.difference_update(row.digest for row in chunks)
+        self._vectors.changed([row.digest for _, row in gone], [row.digest for row in chunks])
         self._words.drop(before, gone)
         connection.executemany("DELETE FROM chunks WHERE id = ?", [(key,) for key, _ in gone])
         connection.executemany(
@@ -243,110 +233,32 @@ class SqliteStore:
 
     # --- vectors ----------------------------------------------------------------------------
 
-    def _space(self, fingerprint: str) -> int:
-        rows = self._file.all("SELECT id FROM spaces WHERE fingerprint = ?", (fingerprint,))
-        return rows[0][0] if rows else 0
-
     def missing(self, space: str, digests: Iterable[bytes]) -> set[bytes]:
         """The digests that have no vector in a space."""
-        wanted = set(digests)
-        with self.reading():
-            number = self._space(space)
-            for part in parts(sorted(wanted)):
-                rows = self._file.all(
-                    f"SELECT digest FROM vectors WHERE space = ? AND digest IN ({marks(part)})",
-                    (number, *part),
-                )
-                wanted.difference_update(digest for (digest,) in rows)
-        return wanted
+        return self._vectors.missing(space, digests)
 
     def put_vectors(self, space: str, digests: Sequence[bytes], vectors: Any) -> None:
         """Keep vectors: a table of half-precision numbers, a row a digest."""
-        raw, size = vectors.astype("<f2").tobytes(), 2 * vectors.shape[1]
-        with self._file.writing():
-            self._loose.update(digests)
-            self._connection.execute(
-                "INSERT OR IGNORE INTO spaces (fingerprint) VALUES (?)", (space,)
-            )
-            number = self._space(space)
-            self._connection.executemany(
-                "INSERT OR IGNORE INTO vectors (space, digest, data, checksum) VALUES (?, ?, ?, ?)",
-                [
-                    (number, digest, data, crc32(data))
-                    for i, digest in enumerate(digests)
-                    for data in (raw[i * size : (i + 1) * size],)
-                ],
-            )
+        self._vectors.put(space, digests, vectors)
 
     def vectors(self, space: str, digests: Iterable[bytes]) -> dict[bytes, Any]:
         """The vectors of digests, each a row of half-precision numbers."""
-        numpy = _numpy()
-        found: dict[bytes, Any] = {}
-        with self.reading():
-            number = self._space(space)
-            for part in parts(sorted(set(digests))):
-                for digest, data in self._file.all(
-                    "SELECT digest, data FROM vectors WHERE space = ? "
-                    f"AND digest IN ({marks(part)})",
-                    (number, *part),
-                ):
-                    found[digest] = numpy.frombuffer(data, dtype="<f2")
-        return found
+        return self._vectors.of(space, digests)
 
     def drop_vectors(self, space: str) -> int:
-        """Drop the vectors that no passage needs, and all of other spaces; how many.
-
-        Cost: that of the vectors which may have lost their passage, where only this store wrote
-        since the last time; else of all.
-        """
-        number = self._space(space)
-        state = "SELECT generation, tidy FROM state"
-        ((generation, tidy),) = self._file.all(state)
-        others = "space < ? OR space > ?"  # a range of the index, which != is not
-        is_tidy = generation == tidy
-        if is_tidy and not self._file.all(
-            f"SELECT 1 FROM vectors WHERE {others} LIMIT 1", (number, number)
-        ):
-            return 0
-        unused = "AND NOT EXISTS (SELECT 1 FROM chunks WHERE chunks.digest = vectors.digest)"
-        with self._file.writing():
-            ((generation, tidy),) = self._file.all(state)
-            run = self._connection.execute
-            run("DELETE FROM graphs WHERE space != ?", (number,))
-            count = run(f"DELETE FROM vectors WHERE {others}", (number, number)).rowcount
-            alone = None if self._tidied is None else self._file.written - self._tidied
-            if generation - tidy == alone:
-                for part in parts(sorted(self._loose)):
-                    count += run(
-                        f"DELETE FROM vectors WHERE space = ? AND digest IN ({marks(part)}) "
-                        f"{unused}",
-                        (number, *part),
-                    ).rowcount
-            else:
-                count += run(f"DELETE FROM vectors WHERE space = ? {unused}", (number,)).rowcount
-            run("UPDATE state SET tidy = generation")
-            self._stay_tidy()
-        return count
-
-    def _stay_tidy(self) -> None:
-        """Note, in a transaction that leaves no vector without a passage, that it does not."""
-        # What is written raises the generation by one.
-        stays = "UPDATE state SET tidy = generation + 1 WHERE tidy = generation"
-        if self._connection.execute(stays).rowcount:
-            self._loose.clear()
-            self._tidied = self._file.written + 1
+        """Drop the vectors that no passage needs, and all of other spaces; how many."""
+        return self._vectors.drop(space)
 
     def find_near(
         self, space: str, vector: Any, scope: Scope, limit: int, mix: float
     ) -> list[Found]:
         """The passages whose vectors have the largest cosine, best first; see `Store`."""
         with self.reading():
-            held = self._vectors_of(space)
             documents = None
             if not self._is_all(scope):
                 which, values = _allowed(scope)
                 documents = [key for (key,) in self._file.all(which, values)]
-            return held.nearest(vector, documents, limit, mix)
+            return self._vectors.nearest(space, vector, documents, limit, mix)
 
     def index_vectors(self, space: str = "") -> None:
         """Make a graph of the vectors of a space: searches are quick and nearly exact then.
@@ -354,33 +266,7 @@ class SqliteStore:
         Unset, of the space of the index's embedder. Where there is a graph it learns the vectors
         that are new. `StoreError` where there are no vectors, `MissingExtraError` without usearch.
         """
-        self._file.refuse_reader()
-        with self.reading():
-            space = space or self.settings().get("embedder", "")
-            held = self._vectors_of(space)
-            if not len(held):
-                raise StoreError(
-                    f"{self._file.path}: it holds no vectors to make a graph of; index documents "
-                    "with an embedder first"
-                )
-            graph = held.graph()
-        data = graph.dump()
-        parts = [data[i : i + _GRAPH_PART] for i in range(0, len(data), _GRAPH_PART)]
-        with self._file.writing():
-            number = self._space(space)
-            self._connection.execute("DELETE FROM graphs WHERE space = ?", (number,))
-            self._connection.executemany(
-                "INSERT INTO graphs (space, last, data, checksum) VALUES (?, ?, ?, ?)",
-                [(number, graph.last, part, crc32(part)) for part in parts],
-            )
-            self._stay_tidy()
-
-    def _vectors_of(self, space: str) -> Held:
-        """The vectors of a space, as the file holds them in the transaction that is open."""
-        if self._held is None or self._held.space != space:
-            self._held = Held(_numpy(), space)
-        self._held.refresh(self._file.all, self._space(space))
-        return self._held
+        self._vectors.index(space or self.settings().get("embedder", ""))
 
     def _is_all(self, scope: Scope) -> bool:
         """Whether a scope is the whole index, so that nothing has to be filtered."""
@@ -413,13 +299,13 @@ class SqliteStore:
     def damage(self, space: str) -> Iterator[tuple[str, str]]:
         """What does not fit together inside, as the document's name and what it is."""
         with self.reading():
-            yield from damage(self._connection, self._space(space), space, self.settings())
+            yield from damage(self._connection, self._vectors.space(space), space, self.settings())
 
     def vacuum(self) -> None:
         """Give back the room of what was removed."""
         with self._file.writing():
             self._words.write_anew(self.stems)
-            self._stay_tidy()
+            self._vectors.stays_tidy()
         self._file.all("VACUUM")
         self._file.all("PRAGMA wal_checkpoint(TRUNCATE)")
 
@@ -427,7 +313,7 @@ class SqliteStore:
         """Close the file; closing twice does nothing."""
         self._file.close()
         self._tables.forget()
-        self._held = None
+        self._vectors.forget()
 
 
 def _named(namespace: str, uri: str) -> Which:
@@ -446,7 +332,3 @@ def _allowed(scope: Scope) -> tuple[str, list[Any]]:
         )
         values += [bytes_of(key), json.dumps(wanted)]
     return statement, values
-
-
-def _numpy() -> Any:
-    return require_extra("numpy", "index", "search by meaning")

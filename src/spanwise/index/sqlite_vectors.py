@@ -1,263 +1,188 @@
-"""The vectors of an SQLite file in memory: read once, kept up to date.
-
-They are searched exactly, or, where the file has a graph of them, those that it proposes are.
-"""
+"""The vectors of an SQLite file: kept, dropped when no passage has them, searched."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 from zlib import crc32
 
-from spanwise.index.graph import Graph
-from spanwise.index.matrix import half, similarities
+from spanwise.errors import StoreError
+from spanwise.extras import require_extra
 from spanwise.index.rows import Found
+from spanwise.index.sqlite_file import SqliteFile
+from spanwise.index.sqlite_near import Held
+from spanwise.index.sqlite_schema import marks, parts
 
-__all__ = ["Held"]
+__all__ = ["SqliteVectors"]
 
-_All = Callable[..., list[Any]]
+# Bytes of a graph in one row: SQLite takes at most a thousand million.
+_GRAPH_PART = 1 << 24
 
-# Rows read at a time, so that reading needs little room beside what is kept.
-_STEP = 1024
-
-# Each change adds a block; more of them are joined.
-_MOST_BLOCKS = 16
-
-# A graph is asked for so many vectors, or for so many times what is wanted.
-_CANDIDATES, _TIMES = 512, 4
-
-# A graph of which less is held still is not gone by.
-_LEAST_SHARE = 0.5
-
-# What is held is read anew when more than this share of it belongs to no passage.
-_MOST_UNUSED = 0.1
+_STATE = "SELECT generation, tidy FROM state"
+_UNUSED = "NOT EXISTS (SELECT 1 FROM chunks WHERE chunks.digest = vectors.digest)"
+_OTHERS = "space < ? OR space > ?"  # a range of the index, which != is not
 
 
-class Held:
-    """The vectors of a space, and which passage has which.
+class SqliteVectors:
+    """The vectors of a file, by spaces and digests.
 
-    What the file holds is compared by its generation, which every change to it raises. Vectors
-    that are new are added; the passages are read anew.
+    A file notes at which generation it was tidy: each vector had a passage. Where only this
+    connection wrote since, it knows which vectors may have lost theirs.
     """
 
-    __slots__ = (
-        "_blocks",
-        "_documents",
-        "_generation",
-        "_graph",
-        "_graph_id",
-        "_ids",
-        "_keys",
-        "_numpy",
-        "_order",
-        "_positions",
-        "_rows",
-        "space",
-    )
+    __slots__ = ("_file", "_held", "_is_tidy", "_loose", "_tidied")
 
-    def __init__(self, numpy: Any, space: str) -> None:
-        self.space = space
-        self._numpy = numpy
-        self._generation = -1
-        self._graph: Graph | None = None
-        self._graph_id = 0
-        self._forget()
+    def __init__(self, file: SqliteFile) -> None:
+        self._file = file
+        self._held: Held | None = None
+        # The vectors that may have no passage, of what this connection wrote since it was tidy.
+        self._loose: set[bytes] = set()
+        # How many transactions it had written then; None where what is loose is not known.
+        self._tidied: int | None = 0
+        self._is_tidy = False  # as far as the transaction that is open goes
 
-    def _forget(self) -> None:
-        numpy = self._numpy
-        self._blocks: list[Any] = []
-        self._ids = numpy.zeros(0, dtype=numpy.int64)
-        self._rows = self._keys = self._documents = self._positions = self._ids
-        self._order: Any = None  # the places of passages in order of their vectors
+    def settle(self, done: bool) -> None:
+        """A transaction that wrote ends; ``done``: its last statement is to come."""
+        if not done:
+            self._tidied = None
+        elif self._is_tidy and not self._loose:
+            self._file.connection.execute("UPDATE state SET tidy = generation")
+            self._tidied = self._file.written + 1
+        self._is_tidy = False
 
-    def __len__(self) -> int:
-        return len(self._ids)
+    def changed(self, gone: Iterable[bytes], there: Iterable[bytes]) -> None:
+        """Passages with these digests are gone, and those with the others are there."""
+        self._loose.update(gone)
+        self._loose.difference_update(there)
 
-    def refresh(self, read: _All, space: int) -> None:
-        """Have what the file holds at the moment of the transaction that is open."""
-        ((generation,),) = read("SELECT generation FROM state")
-        if generation == self._generation:
-            return
-        self._add_vectors(read, space)
-        # One that was left out, since no passage had it then, may have one now.
-        is_whole = self._read_passages(read, space)
-        used = len(self._numpy.unique(self._rows))
-        if not is_whole or len(self._ids) - used > _MOST_UNUSED * len(self._ids):
-            self._forget()
-            self._add_vectors(read, space, used_only=True)
-            self._read_passages(read, space)
-        self._read_graph(read, space)
-        self._generation = generation
+    def space(self, fingerprint: str) -> int:
+        """The number of a space, or 0."""
+        rows = self._file.all("SELECT id FROM spaces WHERE fingerprint = ?", (fingerprint,))
+        return rows[0][0] if rows else 0
+
+    def missing(self, space: str, digests: Iterable[bytes]) -> set[bytes]:
+        """The digests that have no vector in a space."""
+        wanted = set(digests)
+        with self._file.reading():
+            number = self.space(space)
+            for part in parts(sorted(wanted)):
+                rows = self._file.all(
+                    f"SELECT digest FROM vectors WHERE space = ? AND digest IN ({marks(part)})",
+                    (number, *part),
+                )
+                wanted.difference_update(digest for (digest,) in rows)
+        return wanted
+
+    def put(self, space: str, digests: Sequence[bytes], vectors: Any) -> None:
+        """Keep vectors: a table of half-precision numbers, a row a digest."""
+        raw, size = vectors.astype("<f2").tobytes(), 2 * vectors.shape[1]
+        with self._file.writing():
+            self._loose.update(digests)
+            run = self._file.connection
+            run.execute("INSERT OR IGNORE INTO spaces (fingerprint) VALUES (?)", (space,))
+            number = self.space(space)
+            run.executemany(
+                "INSERT OR IGNORE INTO vectors (space, digest, data, checksum) VALUES (?, ?, ?, ?)",
+                [
+                    (number, digest, data, crc32(data))
+                    for i, digest in enumerate(digests)
+                    for data in (raw[i * size : (i + 1) * size],)
+                ],
+            )
+
+    def of(self, space: str, digests: Iterable[bytes]) -> dict[bytes, Any]:
+        """The vectors of digests, each a row of half-precision numbers."""
+        numpy = _numpy()
+        found: dict[bytes, Any] = {}
+        with self._file.reading():
+            number = self.space(space)
+            for part in parts(sorted(set(digests))):
+                for digest, data in self._file.all(
+                    "SELECT digest, data FROM vectors WHERE space = ? "
+                    f"AND digest IN ({marks(part)})",
+                    (number, *part),
+                ):
+                    found[digest] = numpy.frombuffer(data, dtype="<f2")
+        return found
+
+    def drop(self, space: str) -> int:
+        """Drop the vectors that no passage needs, and all of other spaces; how many.
+
+        Cost: that of the vectors that may be loose, where only this connection wrote since the
+        file was tidy; else of all.
+        """
+        number = self.space(space)
+        ((generation, tidy),) = self._file.all(_STATE)
+        others = f"SELECT 1 FROM vectors WHERE {_OTHERS} LIMIT 1"
+        if generation == tidy and not self._file.all(others, (number, number)):
+            return 0
+        with self._file.writing():
+            ((generation, tidy),) = self._file.all(_STATE)
+            run = self._file.connection.execute
+            run("DELETE FROM graphs WHERE space != ?", (number,))
+            count = run(f"DELETE FROM vectors WHERE {_OTHERS}", (number, number)).rowcount
+            own = None if self._tidied is None else self._file.written - self._tidied
+            if generation - tidy == own:
+                for part in parts(sorted(self._loose)):
+                    some = f"space = ? AND digest IN ({marks(part)}) AND {_UNUSED}"
+                    count += run(f"DELETE FROM vectors WHERE {some}", (number, *part)).rowcount
+            else:
+                count += run(
+                    f"DELETE FROM vectors WHERE space = ? AND {_UNUSED}", (number,)
+                ).rowcount
+            self._loose.clear()
+            self._is_tidy = True
+        return count
+
+    def stays_tidy(self) -> None:
+        """In a transaction that leaves no vector without a passage: a tidy file stays so."""
+        ((generation, tidy),) = self._file.all(_STATE)
+        self._is_tidy = generation == tidy
+
+    # --- search -----------------------------------------------------------------------------
 
     def nearest(
-        self, vector: Any, documents: Sequence[int] | None, limit: int, mix: float
+        self, space: str, vector: Any, documents: Sequence[int] | None, limit: int, mix: float
     ) -> list[Found]:
-        """The passages nearest to a vector, best first; of some documents or of all.
+        """The passages nearest to a vector, best first; of some documents or of all."""
+        return self._current(space).nearest(vector, documents, limit, mix)
 
-        With ``mix`` a score is the mean of the passage's own cosine and, with that weight, those
-        of the passage before and the one after.
-        """
-        numpy = self._numpy
-        if not len(self._rows):
-            return []
-        proposing = self._proposing() if documents is None else None
-        if proposing is None:
-            wanted = places = numpy.arange(len(self._rows))
-            parts = [similarities(numpy, block, vector) for block in self._blocks]
-            scores = numpy.concatenate(parts)[self._rows]
-        else:
-            wanted = places = self._proposed(*proposing, vector, limit)
-            if mix:
-                wanted = self._with_neighbours(places)
-                places = self._with_neighbours(wanted)
-            scores = similarities(numpy, self._joined()[self._rows[places]], vector)
-        if mix:
-            beside = self._documents[places[1:]] == self._documents[places[:-1]]
-            beside &= places[1:] == places[:-1] + 1
-            own = scores.copy()
-            shares = numpy.ones_like(scores)
-            scores[1:] += mix * (own[:-1] * beside)
-            scores[:-1] += mix * (own[1:] * beside)
-            shares[1:] += mix * beside
-            shares[:-1] += mix * beside
-            scores /= shares
-        if len(wanted) < len(places):
-            scores = scores[numpy.searchsorted(places, wanted)]
-        if documents is not None:
-            scores[~numpy.isin(self._documents, documents)] = 0
-        best = _largest(numpy, scores, limit)
-        return [
-            Found(
-                int(self._keys[i]),
-                int(self._documents[i]),
-                int(self._positions[i]),
-                float(score),
+    def index(self, space: str) -> None:
+        """Make a graph of the vectors of a space, or let the one there is learn the new ones."""
+        self._file.refuse_reader()
+        with self._file.reading():
+            held = self._current(space)
+            if not len(held):
+                raise StoreError(
+                    f"{self._file.path}: it holds no vectors to make a graph of; index documents "
+                    "with an embedder first"
+                )
+            graph = held.graph()
+        data = graph.dump()
+        with self._file.writing():
+            number = self.space(space)
+            self._file.connection.execute("DELETE FROM graphs WHERE space = ?", (number,))
+            self._file.connection.executemany(
+                "INSERT INTO graphs (space, last, data, checksum) VALUES (?, ?, ?, ?)",
+                [
+                    (number, graph.last, part, crc32(part))
+                    for i in range(0, len(data), _GRAPH_PART)
+                    for part in (data[i : i + _GRAPH_PART],)
+                ],
             )
-            for i, score in zip(wanted[best], scores[best], strict=True)
-        ]
+            self.stays_tidy()
 
-    def graph(self) -> Graph:
-        """A graph of what is held: the one there is, with what came later, or a new one."""
-        numpy, table, graph = self._numpy, self._joined(), self._graph
-        if graph is None or len(graph) > (1 + _MOST_UNUSED) * len(self._ids):
-            graph = Graph.new(table.shape[1])
-        first = int(numpy.searchsorted(self._ids, graph.last, side="right"))
-        graph.add(numpy, self._ids[first:], table[first:])
-        return graph
+    def forget(self) -> None:
+        """Keep nothing in memory."""
+        self._held = None
 
-    def _proposing(self) -> tuple[Graph, float] | None:
-        """The graph, and the share of it that is held still; None where it is of no use."""
-        if self._graph is None:
-            return None
-        held = self._numpy.searchsorted(self._ids, self._graph.last, side="right")
-        share = float(held / len(self._graph))
-        return (self._graph, share) if share >= _LEAST_SHARE else None
-
-    def _proposed(self, graph: Graph, share: float, vector: Any, limit: int) -> Any:
-        """The places of passages whose vectors may be nearest, and of all that are new."""
-        numpy, ids = self._numpy, self._ids
-        near = graph.near(numpy, vector, int(max(_CANDIDATES, _TIMES * limit) / share))
-        known = numpy.searchsorted(ids, near)
-        known = known[(known < len(ids)) & (ids[numpy.minimum(known, len(ids) - 1)] == near)]
-        new = numpy.arange(numpy.searchsorted(ids, graph.last, side="right"), len(ids))
-        rows = numpy.unique(numpy.concatenate([known, new]))
-        if self._order is None:
-            self._order = numpy.argsort(self._rows, kind="stable")
-        ordered = self._rows[self._order]
-        first, end = (numpy.searchsorted(ordered, rows, side=side) for side in ("left", "right"))
-        counts = end - first
-        before = numpy.cumsum(counts) - counts
-        among = numpy.arange(counts.sum()) + numpy.repeat(first - before, counts)
-        return numpy.sort(self._order[among])
-
-    def _with_neighbours(self, places: Any) -> Any:
-        """Places, and those before and after each."""
-        numpy = self._numpy
-        beside = numpy.unique(numpy.concatenate([places - 1, places, places + 1]))
-        return beside[(beside >= 0) & (beside < len(self._rows))]
-
-    def _joined(self) -> Any:
-        """All vectors as one table."""
-        if len(self._blocks) > 1:
-            self._blocks = [self._numpy.concatenate(self._blocks)]
-        return self._blocks[0]
-
-    def _add_vectors(self, read: _All, space: int, *, used_only: bool = False) -> None:
-        numpy = self._numpy
-        last = int(self._ids[-1]) if len(self._ids) else 0
-        used = "AND digest IN (SELECT digest FROM chunks)" if used_only else ""
-        (count, most) = read(
-            f"SELECT count(*), max(id) FROM vectors WHERE space = ? AND id > ? {used}",
-            (space, last),
-        )[0]
-        if not count:
-            return
-        ids = numpy.empty(count, dtype=numpy.int64)
-        block, filled = None, 0
-        while last < most:
-            rows = read(
-                # The plus keeps SQLite from the index by space: the rows are in order of ids.
-                "SELECT id, data FROM vectors WHERE +space = ? AND id > ? "
-                f"{used} ORDER BY id LIMIT ?",
-                (space, last, _STEP),
-            )
-            if block is None:
-                block = numpy.empty((count, len(rows[0][1]) // 2), dtype=numpy.float16)
-            raw = b"".join(data for _, data in rows)
-            block[filled : filled + len(rows)] = half(numpy, raw, block.shape[1])
-            ids[filled : filled + len(rows)] = [key for key, _ in rows]
-            filled += len(rows)
-            last = rows[-1][0]
-        self._blocks.append(block)
-        if len(self._blocks) > _MOST_BLOCKS:
-            self._joined()
-        self._ids = numpy.concatenate([self._ids, ids])
-
-    def _read_passages(self, read: _All, space: int) -> bool:
-        """Which passage has which vector, by documents and places; whether all are held."""
-        numpy = self._numpy
-        ((count,),) = read("SELECT count(*) FROM chunks")
-        found = numpy.empty((count, 4), dtype=numpy.int64)
-        filled, last = 0, (-1, -1)
-        while True:
-            rows = read(
-                "SELECT c.document, c.position, c.id, v.id FROM chunks AS c "
-                "CROSS JOIN vectors AS v ON v.space = ? AND v.digest = c.digest "
-                "WHERE (c.document, c.position) > (?, ?) "
-                "ORDER BY c.document, c.position LIMIT ?",
-                (space, *last, _STEP),
-            )
-            if not rows:
-                break
-            found[filled : filled + len(rows)] = rows
-            filled += len(rows)
-            last = rows[-1][:2]
-        self._order = None
-        self._documents = found[:filled, 0].astype(numpy.int32)
-        self._positions = found[:filled, 1].astype(numpy.int32)
-        self._keys = found[:filled, 2].copy()
-        self._rows = numpy.searchsorted(self._ids, found[:filled, 3]).astype(numpy.int32)
-        held = self._rows < len(self._ids)
-        return bool(held.all() and (self._ids[self._rows] == found[:filled, 3]).all())
-
-    def _read_graph(self, read: _All, space: int) -> None:
-        """Have the graph of the file, if it has one that is whole."""
-        ((newest,),) = read("SELECT coalesce(max(id), 0) FROM graphs WHERE space = ?", (space,))
-        if newest == self._graph_id:
-            return
-        self._graph, self._graph_id = None, newest
-        parts = read(
-            "SELECT last, data, checksum FROM graphs WHERE space = ? ORDER BY id", (space,)
-        )
-        if parts and all(crc32(data) == checksum for _, data, checksum in parts):
-            self._graph = Graph.load(b"".join(data for _, data, _ in parts), parts[0][0])
+    def _current(self, space: str) -> Held:
+        """What is held of a space, as the file has it in the transaction that is open."""
+        if self._held is None or self._held.space != space:
+            self._held = Held(_numpy(), space)
+        self._held.refresh(self._file.all, self.space(space))
+        return self._held
 
 
-def _largest(numpy: Any, scores: Any, limit: int) -> Any:
-    """The places of the largest scores above 0, largest first, the first of equal ones first."""
-    places = numpy.flatnonzero(scores > 0)
-    if len(places) > limit:
-        # All that are as large as the last one stay, so that which of them are kept is no chance.
-        least = numpy.partition(scores[places], len(places) - limit)[len(places) - limit]
-        places = places[scores[places] >= least]
-    return places[numpy.argsort(-scores[places], kind="stable")][:limit]
+def _numpy() -> Any:
+    return require_extra("numpy", "index", "search by meaning")
