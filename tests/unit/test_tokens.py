@@ -255,6 +255,8 @@ def test_a_long_text_is_counted_in_runs(make: str) -> None:
     text = "x" * 1_200_000
     assert sizer(text) == sizer.whole(text) >= 1_200_000 // 8
     assert sizer.bind(text).size(0, len(text)) >= sizer.whole(text)
+    text = "\U00012000" * 100_000  # four tokens each, and 200,000 are refused
+    assert sizer(text) == sizer.bind(text).size(0, len(text)) == 400_000
 
 
 @pytest.mark.parametrize("parting", ["SPACES", "SPACES_AND_LINES", "WORDS", "MARKS"])

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from re import Pattern
 from typing import Protocol, TypeVar
 
-__all__ = ["LARGEST", "STRETCH", "Counts", "Summed"]
+__all__ = ["STRETCH", "Counts", "Summed"]
 
 # What has no place to part it is parted in stretches of so many code points.
 STRETCH = 48
@@ -24,7 +24,7 @@ STRETCH = 48
 _KEPT = 1 << 14
 
 # From here on the size of a range that has to be counted whole is only estimated.
-LARGEST = 100_000
+_LARGEST = 100_000
 
 
 _Key = TypeVar("_Key")
@@ -86,7 +86,7 @@ class Summed(ABC):
 
     def size(self, lo: int, hi: int) -> int:
         """The size of ``[lo, hi)``."""
-        if self._soft and hi - lo <= LARGEST and self._is_soft(lo, hi):
+        if self._soft and hi - lo <= _LARGEST and self._is_soft(lo, hi):
             return self._whole(lo, hi)
         return self._sum(lo, hi)
 

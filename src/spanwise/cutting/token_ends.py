@@ -13,13 +13,16 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from itertools import accumulate
 
-from spanwise.cutting.sums import LARGEST, STRETCH, Summed
+from spanwise.cutting.sums import STRETCH, Summed
 from spanwise.cutting.units import Parting
 
 __all__ = ["Encoding", "TokenEnds"]
 
 # A run is at least so long, and looked at in windows for pieces that are too long.
 _RUN, _WINDOW = 1 << 15, 512
+
+# Code points given to an encoder at once, of up to four tokens each: bpe-openai refuses 200,000.
+_MOST = 48_000
 
 # The bytes of UTF-8 that begin no character.
 _INNER = bytes(range(0x80, 0xC0))
@@ -51,15 +54,15 @@ class Encoding:
     def whole(self, text: str) -> int:
         """The true count of a string.
 
-        It is read in runs, for encoders refuse long strings. A piece of over 100,000 code points
-        that has no place to part it is parted anyway, which counts a little more.
+        It is read in runs, for encoders refuse long strings. A piece of over 48,000 code points
+        that has no place to part it is parted anyway, and its count may be off by one or two.
         """
-        if len(text) <= LARGEST:
+        if len(text) <= _MOST:
             return self.opening(text)
         return sum(
-            self.opening(text[at : min(at + LARGEST, stop)])
+            self.opening(text[at : min(at + _MOST, stop)])
             for start, stop, _ in runs(text, self.border)
-            for at in range(start, stop, LARGEST)
+            for at in range(start, stop, _MOST)
         )
 
     size = whole
