@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,8 @@ _PROBES = (
     ("it", "´s"),
     (".", "¨"),
     ("´", "¨x"),
+    ("};", "//x"),  # of a line end and a slash
+    ("a", "\\b"),
 )
 
 # White space of several kinds, and line ends, between the same strings.
@@ -73,6 +75,10 @@ _SPACES = "▁Ġ "
 _JOINS = re.compile(rf"[^{_SPACES}\sĊčĉ][{_SPACES}]").search
 # One that goes on behind a line end forbids to count lines apart.
 _JOINS_LINES = re.compile(rf"[\nĊ][^{_SPACES}\sĊ]").search
+
+# The same of an encoding, whose tokens are text: o200k_base has some that go on with a slash.
+_INK_AND_SPACE = re.compile(r"\S ").search
+_LINE_END_AND_INK = re.compile(r"[\r\n]\S").search
 
 _PLAIN = {"add_special_tokens": False}
 
@@ -323,9 +329,12 @@ def _encoding(encoding: Any, encode_ordinary: Callable[[str], list[int]]) -> Tok
     name = str(getattr(encoding, "name", type(encoding).__name__))
     pattern = str(getattr(encoding, "_pat_str", "(?<"))
 
-    proved = "(?<" not in pattern and _adds_up(encode_ordinary, " ")
-    parting = SPACES_AND_LINES if proved and _adds_up_by_lines(encode_ordinary) else SPACES
     ranks: dict[bytes, int] = getattr(encoding, "_mergeable_ranks", {})
+    spaced = any(map(_INK_AND_SPACE, _holding(ranks, b" ")))
+    proved = "(?<" not in pattern and not spaced and _adds_up(encode_ordinary, " ")
+    lined = any(map(_LINE_END_AND_INK, _holding(ranks, b"\n", b"\r")))
+    lines = proved and not lined and _adds_up_by_lines(encode_ordinary)
+    parting = SPACES_AND_LINES if lines else SPACES
     counter: Counter | Encoding
     if ranks:
         lengths = [0] * (max(ranks.values()) + 1)
@@ -341,6 +350,13 @@ def _encoding(encoding: Any, encode_ordinary: Callable[[str], list[int]]) -> Tok
         name=name,
         fingerprint=f"tokens({name})",
     )
+
+
+def _holding(ranks: Iterable[bytes], *marks: bytes) -> list[str]:
+    """The tokens that hold one of some bytes, as far as they are text."""
+    return [
+        token.decode("utf-8", "replace") for token in ranks if any(mark in token for mark in marks)
+    ]
 
 
 def _other(tokenizer: Any, count: Callable[[str], int]) -> Tokens:

@@ -259,6 +259,49 @@ def test_a_long_text_is_counted_in_runs(make: str) -> None:
     assert sizer(text) == sizer.bind(text).size(0, len(text)) == 400_000
 
 
+def test_a_token_that_goes_on_behind_a_line_end_forbids_to_part_there() -> None:
+    """o200k_base has tokens such as ``;\\n//``, which lines counted apart do not have."""
+    sizer = sizer_of("o200k_base")
+    text = 'a = b,\n"a"\n/usr/bin/env\nrm -rf\n//'
+    measure = sizer.bind(text)
+    for lo in range(len(text)):
+        for hi in range(lo + 1, len(text) + 1):
+            assert measure.size(lo, hi) >= sizer.whole(text[lo:hi])
+    chunks = by_paragraph(chunk_size=8, overlap=0, sizer=sizer, max_size=8).split(text)
+    assert max(map(sizer.whole, chunks.texts)) <= 8
+
+
+@pytest.mark.parametrize("make", MAKES)
+def test_a_word_just_short_enough_to_be_remembered(make: str) -> None:
+    """Fault: with the space after it the cut word was too long, and a KeyError."""
+    sizer = sizer_of(make)
+    text = ("ab cd ef " + "x" * 256 + " ") * 4
+    for end in range(250, 300):
+        assert 0 <= sizer.bind(text).fit(0, end, 6) <= end
+    splitter = by_text(chunk_size=9, overlap=0, sizer=sizer, max_size=cap(266, len))
+    assert all(sizer.whole(each) <= 9 for each in splitter.split(text).texts)
+
+
+@pytest.mark.parametrize("make", MAKES)
+def test_passages_go_into_a_piece_that_is_long(make: str) -> None:
+    """Fault: what follows the last place that fits was left out, however long it was."""
+    sizer = sizer_of(make)
+    text = ("漢字文章の例です" * 31 + "\n") * 40
+    for size in (60, 150):
+        plain = fixed_with_overlap(chunk_size=size, overlap=0, sizer=sizer.whole).split(text)
+        passages = fixed_with_overlap(chunk_size=size, overlap=0, sizer=sizer).split(text)
+        assert len(passages) <= 1.35 * len(plain) + 1
+    padded = ("| xxx " + " " * 60 + " |\n") * 50
+    assert sizer.whole(padded[: sizer.bind(padded).fit(0, len(padded), 60)]) >= 50
+
+
+def test_a_long_word_is_counted_whole_however_long() -> None:
+    """Fault: above 100,000 characters the sum of stretches was taken, half the true count."""
+    sizer = sizer_of("minilm")
+    text = "x" * 150_000
+    assert sizer.bind(text).size(0, len(text)) == sizer.whole(text) == 150_002
+
+
 @pytest.mark.parametrize("parting", ["SPACES", "SPACES_AND_LINES", "WORDS", "MARKS"])
 @given(text=hostile.filter(bool))
 def test_pieces_are_the_text(parting: str, text: str) -> None:

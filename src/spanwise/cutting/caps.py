@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from spanwise.cutting.sizers import Measure, Sizer, bind, chars
+from spanwise.cutting.sizers import Chars, Measure, Sizer, bind, chars
 from spanwise.errors import OptionError, shown
 
 __all__ = [
@@ -101,8 +101,9 @@ class Capped:
         most = self.most - self.kept
         if self.cap is self.inner:
             return self.inner.fit(lo, hi, min(limit, most))
-        # Neither is asked about much more than the other lets through.
-        end = self.cap.fit(lo, hi, most)
+        # Neither is asked about much more than the other lets through; code points cost nothing.
+        near = self.inner.fit(lo, hi, limit) if isinstance(self.inner, Chars) else hi
+        end = self.cap.fit(lo, near, most)
         while lo < (within := self.inner.fit(lo, end, limit)) < end:
             # Measured again: sizes need not be monotone.
             end = self.cap.fit(lo, within, most)

@@ -23,9 +23,6 @@ STRETCH = 48
 # So many answers of each kind are remembered of one text (about 6 MB in all).
 _KEPT = 1 << 14
 
-# From here on the size of a range that has to be counted whole is only estimated.
-_LARGEST = 100_000
-
 
 _Key = TypeVar("_Key")
 _Answer = TypeVar("_Answer")
@@ -86,7 +83,7 @@ class Summed(ABC):
 
     def size(self, lo: int, hi: int) -> int:
         """The size of ``[lo, hi)``."""
-        if self._soft and hi - lo <= _LARGEST and self._is_soft(lo, hi):
+        if self._soft and self._is_soft(lo, hi):
             return self._whole(lo, hi)
         return self._sum(lo, hi)
 
@@ -110,7 +107,7 @@ class Summed(ABC):
             if self._soft:
                 reached = self._soft_reach(lo, reached, hi, limit)
             if reached > lo and (self._soft or reached >= first):
-                return reached
+                return self._into(lo, reached, hi, limit)
             hi = first if first > lo else min(hi, self._after(lo + 1)[0])
         places = [found.start() for found in self._counts.border.finditer(self._text, lo + 1, hi)]
         step = _furthest(len(places), lambda k: self.holds(lo, places[k - 1], limit))
@@ -118,6 +115,18 @@ class Summed(ABC):
             return places[step - 1]
         edge = places[0] if places else hi
         return lo + _furthest(edge - lo, lambda reach: self.holds(lo, lo + reach, limit))
+
+    def _into(self, lo: int, reached: int, hi: int, limit: int) -> int:
+        """How far beyond ``reached`` it fits, into a piece that is long beside what fits."""
+        near = min(hi, reached + max(STRETCH, (reached - lo) // 4))
+        if near == hi or self._counts.border.search(self._text, reached + 1, near):
+            return reached
+        end = min(hi, self._after(near)[0])
+        if self._soft and self._is_soft(lo, end):
+            return reached
+        return reached + _furthest(
+            end - 1 - reached, lambda more: self.holds(lo, reached + more, limit)
+        )
 
     def _soft_reach(self, lo: int, reached: int, hi: int, limit: int) -> int:
         """How far it fits where it may go up to ``reached``, as counts only nearly add up."""

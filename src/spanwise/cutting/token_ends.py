@@ -172,11 +172,12 @@ class TokenEnds(Summed):
             return len(text)
         i = bisect_right(soft, at)
         floor = soft[i - 1] if i else 0
+        low = max(floor, at - 4 * _WINDOW)  # no piece is longer, so there is one mostly
         is_border = self._encoding.border.match
-        while at > floor and not is_border(text, at):
-            line = text.rfind("\n", floor, at - 1) + 1
-            at = max(floor, line, text.rfind(" ", line, at))
-        return at
+        while at > low and not is_border(text, at):
+            line = max(low, text.rfind("\n", low, at - 1) + 1)
+            at = max(line, text.rfind(" ", line, at))
+        return at if at == floor or is_border(text, at) else self._place(at)
 
     def _reached(self, count: int, end: int) -> int:
         ends = self._ends

@@ -187,10 +187,10 @@ class Counter:
         known, _ = self.weights(keys)
         length = 0
         for key in keys:
-            weight = known[key]
-            room -= weight & _COUNT
-            if room < 0:
+            weight = known.get(key)  # none where a cut piece with the space after it is too long
+            if weight is None or weight & _COUNT > room:
                 break
+            room -= weight & _COUNT
             length += weight >> _SHIFT
         return length
 

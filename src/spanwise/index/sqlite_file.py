@@ -79,7 +79,10 @@ class SqliteFile:
 
     def _transaction(self, begin: str, *, writes: bool) -> AbstractContextManager[None]:
         return self._turns.transaction(
-            partial(self._begin, begin), self._commit, self._roll_back, writes=writes
+            partial(self._begin, begin),
+            self._commit,
+            partial(self._roll_back, writes),
+            writes=writes,
         )
 
     def _begin(self, statement: str) -> None:
@@ -90,8 +93,9 @@ class SqliteFile:
         self.connection.execute("COMMIT")
         self._refuse_changed()
 
-    def _roll_back(self) -> None:
-        self.on_end(False)
+    def _roll_back(self, wrote: bool) -> None:
+        if wrote:
+            self.on_end(False)
         if self.connection.in_transaction:
             self.connection.execute("ROLLBACK")
 
