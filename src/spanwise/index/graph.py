@@ -1,7 +1,7 @@
 """A graph of vectors, by usearch: which may be near to one is found without comparing all.
 
-It only proposes. What it proposes is compared exactly by who asks, vectors that came after it are
-compared without it, and one that is gone is not found. So an old graph costs time and never truth.
+It only proposes. What it proposes is compared exactly by who asks, vectors that are not in it are
+compared without it, and one that is gone is not found. So an old graph costs time, and no hit.
 """
 
 from __future__ import annotations
@@ -22,32 +22,31 @@ _LINKS, _CARE = 32, 256
 
 
 class Graph:
-    """The vectors of a space up to an id, as a graph of neighbours (HNSW).
+    """Vectors of a space as a graph of neighbours (HNSW), each by its id.
 
     Its own copy of them takes a byte a number, and the graph about 280 bytes a vector.
     """
 
-    __slots__ = ("_inner", "last")
+    __slots__ = ("_inner",)
 
-    def __init__(self, inner: Any, last: int) -> None:
+    def __init__(self, inner: Any) -> None:
         self._inner = inner
-        self.last = last
 
     @classmethod
     def new(cls, dimensions: int) -> Graph:
         """A graph of no vectors; `MissingExtraError` without usearch."""
         library = _library()
         made = {"connectivity": _LINKS, "expansion_add": _CARE}
-        return cls(library.Index(ndim=dimensions, metric="cos", dtype="i8", **made), 0)
+        return cls(library.Index(ndim=dimensions, metric="cos", dtype="i8", **made))
 
     @classmethod
-    def load(cls, data: bytes, last: int) -> Graph | None:
+    def load(cls, data: bytes) -> Graph | None:
         """The graph that was dumped; None where it cannot be read, or usearch is not there."""
         try:
             inner = _library().Index.restore(data)
         except Exception:  # the library raises bare RuntimeError, and a search without it is exact
             return None
-        return cls(inner, last) if inner is not None else None
+        return cls(inner) if inner is not None else None
 
     def dump(self) -> bytes:
         """The graph as bytes."""
@@ -56,12 +55,15 @@ class Graph:
     def __len__(self) -> int:
         return len(self._inner)
 
+    def ids(self, numpy: Any) -> Any:
+        """The ids of the vectors in it."""
+        return numpy.asarray(self._inner.keys[:]).astype(numpy.int64)
+
     def add(self, numpy: Any, ids: Any, table: Any) -> None:
-        """Add vectors, a row of half-precision numbers for each id; ids ascend."""
+        """Add vectors that are not in it, a row of half-precision numbers for each id."""
         for start in range(0, len(ids), _STEP):
             part = table[start : start + _STEP].astype(numpy.float32)
             self._inner.add(ids[start : start + _STEP].astype(numpy.uint64), part)
-            self.last = int(ids[: start + _STEP][-1])
 
     def near(self, numpy: Any, vector: Any, count: int) -> Any:
         """The ids of vectors that may be nearest to one."""

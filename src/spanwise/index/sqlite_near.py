@@ -13,7 +13,7 @@ from spanwise.index.graph import Graph
 from spanwise.index.matrix import half, similarities
 from spanwise.index.rows import Found
 
-__all__ = ["Held"]
+__all__ = ["Held", "graph_of"]
 
 _All = Callable[..., list[Any]]
 
@@ -50,6 +50,7 @@ class Held:
         "_keys",
         "_numpy",
         "_order",
+        "_outside",
         "_positions",
         "_rows",
         "space",
@@ -68,6 +69,7 @@ class Held:
         self._blocks: list[Any] = []
         self._ids = numpy.zeros(0, dtype=numpy.int64)
         self._rows = self._keys = self._documents = self._positions = self._ids
+        self._outside = self._ids  # the rows of vectors that are not in the graph
         self._order: Any = None  # the places of passages in order of their vectors
 
     def __len__(self) -> int:
@@ -136,31 +138,24 @@ class Held:
             for i, score in zip(wanted[best], scores[best], strict=True)
         ]
 
-    def graph(self) -> Graph:
-        """A graph of what is held: the one there is, with what came later, or a new one."""
-        numpy, table, graph = self._numpy, self._joined(), self._graph
-        if graph is None or len(graph) > (1 + _MOST_UNUSED) * len(self._ids):
-            graph = Graph.new(table.shape[1])
-        first = int(numpy.searchsorted(self._ids, graph.last, side="right"))
-        graph.add(numpy, self._ids[first:], table[first:])
-        return graph
+    def everything(self) -> tuple[Any, Any]:
+        """The ids of all vectors, and their table; neither is changed later."""
+        return self._ids, self._joined()
 
     def _proposing(self) -> tuple[Graph, float] | None:
         """The graph, and the share of it that is held still; None where it is of no use."""
         if self._graph is None:
             return None
-        held = self._numpy.searchsorted(self._ids, self._graph.last, side="right")
-        share = float(held / len(self._graph))
+        share = (len(self._ids) - len(self._outside)) / len(self._graph)
         return (self._graph, share) if share >= _LEAST_SHARE else None
 
     def _proposed(self, graph: Graph, share: float, vector: Any, limit: int) -> Any:
-        """The places of passages whose vectors may be nearest, and of all that are new."""
+        """The places of passages whose vectors may be nearest, and of all outside the graph."""
         numpy, ids = self._numpy, self._ids
         near = graph.near(numpy, vector, int(max(_CANDIDATES, _TIMES * limit) / share))
         known = numpy.searchsorted(ids, near)
         known = known[(known < len(ids)) & (ids[numpy.minimum(known, len(ids) - 1)] == near)]
-        new = numpy.arange(numpy.searchsorted(ids, graph.last, side="right"), len(ids))
-        rows = numpy.unique(numpy.concatenate([known, new]))
+        rows = numpy.unique(numpy.concatenate([known, self._outside]))
         if self._order is None:
             self._order = numpy.argsort(self._rows, kind="stable")
         ordered = self._rows[self._order]
@@ -241,16 +236,21 @@ class Held:
         return bool(held.all() and (self._ids[self._rows] == found[:filled, 3]).all())
 
     def _read_graph(self, read: _All, space: int) -> None:
-        """Have the graph of the file, if it has one that is whole."""
+        """Have the graph of the file, if it has one that is whole, and know what is not in it."""
         ((newest,),) = read("SELECT coalesce(max(id), 0) FROM graphs WHERE space = ?", (space,))
-        if newest == self._graph_id:
-            return
-        self._graph, self._graph_id = None, newest
-        parts = read(
-            "SELECT last, data, checksum FROM graphs WHERE space = ? ORDER BY id", (space,)
-        )
-        if parts and all(crc32(data) == checksum for _, data, checksum in parts):
-            self._graph = Graph.load(b"".join(data for _, data, _ in parts), parts[0][0])
+        if newest != self._graph_id:
+            self._graph, self._graph_id = graph_of(read, space), newest
+        if self._graph is not None:
+            inside = self._numpy.isin(self._ids, self._graph.ids(self._numpy))
+            self._outside = self._numpy.flatnonzero(~inside)
+
+
+def graph_of(read: _All, space: int) -> Graph | None:
+    """The graph of a space that a file holds; None where there is none that is whole."""
+    parts = read("SELECT data, checksum FROM graphs WHERE space = ? ORDER BY id", (space,))
+    if not parts or any(crc32(data) != checksum for data, checksum in parts):
+        return None
+    return Graph.load(b"".join(data for data, _ in parts))
 
 
 def _largest(numpy: Any, scores: Any, limit: int) -> Any:

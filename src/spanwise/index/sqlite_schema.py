@@ -79,14 +79,12 @@ CREATE TABLE vectors (
 );
 """
 
-# At generation `tidy` every vector had a passage. A graph is in parts, in order of their ids; it
-# knows the vectors up to id `last`.
+# At generation `tidy` every vector had a passage. A graph is in parts, in order of their ids.
 _SECOND = """
 ALTER TABLE state ADD COLUMN tidy INTEGER NOT NULL DEFAULT 0;
 CREATE TABLE graphs (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     space INTEGER NOT NULL REFERENCES spaces,
-    last INTEGER NOT NULL,
     data BLOB NOT NULL,
     checksum INTEGER NOT NULL
 );

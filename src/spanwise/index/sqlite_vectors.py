@@ -8,15 +8,19 @@ from zlib import crc32
 
 from spanwise.errors import StoreError
 from spanwise.extras import require_extra
+from spanwise.index.graph import Graph
 from spanwise.index.rows import Found
 from spanwise.index.sqlite_file import SqliteFile
-from spanwise.index.sqlite_near import Held
+from spanwise.index.sqlite_near import Held, graph_of
 from spanwise.index.sqlite_schema import marks, parts
 
 __all__ = ["SqliteVectors"]
 
 # Bytes of a graph in one row: SQLite takes at most a thousand million.
 _GRAPH_PART = 1 << 24
+
+# A graph is made anew when it holds more than this share of vectors that are gone.
+_MOST_GONE = 0.1
 
 _STATE = "SELECT generation, tidy FROM state"
 _UNUSED = "NOT EXISTS (SELECT 1 FROM chunks WHERE chunks.digest = vectors.digest)"
@@ -37,8 +41,11 @@ class SqliteVectors:
         self._held: Held | None = None
         # The vectors that may have no passage, of what this connection wrote since it was tidy.
         self._loose: set[bytes] = set()
-        # How many transactions it had written then; None where what is loose is not known.
-        self._tidied: int | None = 0
+        # At which generation that was, and how many transactions it had written; None where what
+        # is loose is not known.
+        self._tidied: tuple[int, int] | None = None
+        for generation, tidy in file.all(_STATE):  # no row in a damaged file
+            self._tidied = (tidy, file.written) if generation == tidy else None
         self._is_tidy = False  # as far as the transaction that is open goes
 
     def settle(self, done: bool) -> None:
@@ -47,7 +54,8 @@ class SqliteVectors:
             self._tidied = None
         elif self._is_tidy and not self._loose:
             self._file.connection.execute("UPDATE state SET tidy = generation")
-            self._tidied = self._file.written + 1
+            ((_, tidy),) = self._file.all(_STATE)
+            self._tidied = tidy, self._file.written + 1
         self._is_tidy = False
 
     def changed(self, gone: Iterable[bytes], there: Iterable[bytes]) -> None:
@@ -121,8 +129,7 @@ class SqliteVectors:
             run = self._file.connection.execute
             run("DELETE FROM graphs WHERE space != ?", (number,))
             count = run(f"DELETE FROM vectors WHERE {_OTHERS}", (number, number)).rowcount
-            own = None if self._tidied is None else self._file.written - self._tidied
-            if generation - tidy == own:
+            if self._tidied == (tidy, self._file.written - (generation - tidy)):
                 for part in parts(sorted(self._loose)):
                     some = f"space = ? AND digest IN ({marks(part)}) AND {_UNUSED}"
                     count += run(f"DELETE FROM vectors WHERE {some}", (number, *part)).rowcount
@@ -150,6 +157,7 @@ class SqliteVectors:
     def index(self, space: str) -> None:
         """Make a graph of the vectors of a space, or let the one there is learn the new ones."""
         self._file.refuse_reader()
+        numpy = _numpy()
         with self._file.reading():
             held = self._current(space)
             if not len(held):
@@ -157,15 +165,21 @@ class SqliteVectors:
                     f"{self._file.path}: it holds no vectors to make a graph of; index documents "
                     "with an embedder first"
                 )
-            graph = held.graph()
+            ids, table = held.everything()
+            graph = graph_of(self._file.all, self.space(space))
+        # Beside searches and runs: they know the graph that the file has.
+        if graph is None or len(graph) > (1 + _MOST_GONE) * len(ids):
+            graph = Graph.new(table.shape[1])
+        inside = numpy.isin(ids, graph.ids(numpy))
+        graph.add(numpy, ids[~inside], table[~inside])
         data = graph.dump()
         with self._file.writing():
             number = self.space(space)
             self._file.connection.execute("DELETE FROM graphs WHERE space = ?", (number,))
             self._file.connection.executemany(
-                "INSERT INTO graphs (space, last, data, checksum) VALUES (?, ?, ?, ?)",
+                "INSERT INTO graphs (space, data, checksum) VALUES (?, ?, ?)",
                 [
-                    (number, graph.last, part, crc32(part))
+                    (number, part, crc32(part))
                     for i in range(0, len(data), _GRAPH_PART)
                     for part in (data[i : i + _GRAPH_PART],)
                 ],
