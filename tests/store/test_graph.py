@@ -12,7 +12,7 @@ from typing import Any
 import numpy
 import pytest
 from store.corpus import Counting
-from store.test_stores import SPACE, put, row_of, sentences
+from store.test_stores import SPACE, cut, put, row_of, sentences, vectors_of
 
 from spanwise import Document, MissingExtraError, StoreError
 from spanwise.index import Index, QdrantStore, SqliteStore
@@ -118,6 +118,23 @@ def test_what_most_of_is_gone_is_not_gone_by(store: SqliteStore, asked: list[int
     store.drop_vectors("another")
     with pytest.raises(StoreError, match="no vectors to make a graph of"):
         store.index_vectors(SPACE)
+
+
+def test_what_had_no_passage_when_a_graph_was_made_is_found(
+    store: SqliteStore, asked: list[int]
+) -> None:
+    """Fault: it was taken to be in the graph, since others that are newer were."""
+    late = row_of(sentences(7, 400), "late.md")
+    rows = cut(late)
+    store.put_vectors(SPACE, [each.digest for each in rows], vectors_of(rows))
+    put(store, row_of(sentences(8, 3), "newer.md"), space=SPACE)
+    found(store)
+    store.index_vectors(SPACE)
+    put(store, late, space=SPACE)
+    for each in rows[:40]:
+        vector = store.vectors(SPACE, [each.digest])[each.digest]
+        assert store.find_near(SPACE, vector, EVERYWHERE, 1, 0.0)[0].score > 0.99
+    assert asked
 
 
 def test_passages_of_one_text_are_all_found(path: Path, asked: list[int]) -> None:

@@ -841,6 +841,40 @@ def test_vectors_without_a_passage_go_whoever_left_them(
         assert index.verify(files=False)
 
 
+def test_a_store_knows_whose_moment_a_file_was_tidy_at(tmp_path: Path) -> None:
+    """Fault: as many transactions of another store were taken for its own."""
+    path = tmp_path / "index.db"
+    with opened(tmp_path, Counting()) as index:
+        index.add([Document(text=f"Text {i}.", uri=f"{i}.md") for i in range(5)])
+        space = index._store.settings()["embedder"]
+        index._store.change_metadata("", "1.md", {"n": 1})
+        with closing(SqliteStore(path)) as other:
+            other.remove("", ["2.md"])
+            assert other.drop_vectors(space) == 1
+            other.remove("", ["3.md"])
+        assert index._store.drop_vectors(space) == 1
+        assert index._store.drop_vectors(space) == 0
+
+
+def test_a_removal_that_waits_for_a_rebuild_leaves_its_vectors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fault: those of the embedder before were kept, which were none."""
+    with opened(tmp_path, Counting()) as index:
+        index.add([Document(text=f"Text {i}.", uri=f"{i}.md") for i in range(5)])
+        remove = index._store.remove
+
+        def waiting(namespace: str, uris: Any) -> None:
+            with opened(tmp_path, Counting("two"), rebuild=True) as other:
+                other.rebuild()
+            remove(namespace, uris)
+
+        monkeypatch.setattr(index._store, "remove", waiting)
+        index.remove("1.md")
+    with opened(tmp_path, Counting("two")) as index:
+        assert index.verify(files=False)
+
+
 def zeros() -> Any:
     return pytest.importorskip("numpy").zeros((1, 16), dtype="float16")
 

@@ -126,6 +126,9 @@ class SqliteVectors:
             return 0
         with self._file.writing():
             ((generation, tidy),) = self._file.all(_STATE)
+            named = self._file.all("SELECT value FROM settings WHERE name = 'embedder'")
+            if named and named[0][0] != space:
+                return 0  # the index was made anew while this waited for its turn
             run = self._file.connection.execute
             run("DELETE FROM graphs WHERE space != ?", (number,))
             count = run(f"DELETE FROM vectors WHERE {_OTHERS}", (number, number)).rowcount
