@@ -345,9 +345,10 @@ class Chunks(Sequence[Chunk]):
         if context:
             said["context"] = context
         if document.has_parts:
-            pages = tuple(map(str, document.parts_between(body, end, "page").labels))
+            pages = tuple(document.labels_between(body, end, "page"))
             places = document.places_between(body, end)
             said |= {"pages": pages, "places": places}
+        if "turn" in document.kinds:
             said |= _of_turns(document.parts_between(start, end, "turn"), start)
         return said
 

@@ -48,6 +48,11 @@ def _named(kind: str, labels: list[str]) -> str:
     return f"{kind}s {', '.join(shown_labels)}"
 
 
+def _holds(parts: Parts, places: Sequence[int], position: int) -> bool:
+    """Whether one of some parts holds a position."""
+    return any(parts.starts[i] <= position < parts.ends[i] for i in places)
+
+
 def after_lines(text: str, start: int, count: int) -> int:
     """The end of the ``count``-th line from ``start`` on, its line end left out."""
     end = start
@@ -389,17 +394,18 @@ class Document:
         Pages and turns are named elsewhere.
         """
         names: list[str] = []
-        outer = Parts()
+        outer: tuple[Parts, Sequence[int]] = Parts(), ()
         for kind in self.kinds:
-            touched = self.parts_between(start, end, kind) if kind not in _NAMED_APART else Parts()
+            if kind in _NAMED_APART:
+                continue
+            parts, touched = self._touched(start, end, kind)
             if not touched:
                 continue
             # Rows of two sheets are two counts: only the sheets are named.
-            first, around = touched.starts[0], zip(outer.starts, outer.ends, strict=True)
-            if len(outer) > 1 and any(lo <= first < hi for lo, hi in around):
+            if len(outer[1]) > 1 and _holds(*outer, parts.starts[touched[0]]):
                 continue
-            names.append(_named(kind, [*map(str, touched.labels)]))
-            outer = touched
+            names.append(_named(kind, parts.labels_at(touched)))
+            outer = parts, touched
         return tuple(names)
 
     def lines_between(self, start: int, end: int) -> tuple[int, ...]:
@@ -410,17 +416,17 @@ class Document:
         """
         if self.structure is None or self.encoding:
             return self.line_at(start), self.line_at(end - 1)
-        noted = self.parts_between(start, end, "source line")
-        return (int(noted.labels[0]), int(noted.labels[-1])) if noted else ()
+        noted, touched = self._touched(start, end, "source line")
+        return (int(noted.labels[touched[0]]), int(noted.labels[touched[-1]])) if touched else ()
 
     @property
     def has_parts(self) -> bool:
         """Whether there are parts, or pages by form feeds."""
-        return bool(self._all_parts)
+        return bool(self.kinds)
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds of its parts, each once, in order of the first of each."""
+        """The kinds of its parts and of pages by form feeds, each once, in order of the first."""
         if "kinds" not in self._cache:
             self._cache["kinds"] = tuple(dict.fromkeys(self._all_parts.kinds))
         value: tuple[str, ...] = self._cache["kinds"]
@@ -431,9 +437,17 @@ class Document:
 
         Cost: the parts it answers, and how deep they nest.
         """
+        parts, touched = self._touched(start, end, kind)
+        return parts.at(touched)
+
+    def labels_between(self, start: int, end: int, kind: str) -> list[str]:
+        """The labels of `parts_between`, without the parts."""
+        parts, touched = self._touched(start, end, kind)
+        return parts.labels_at(touched)
+
+    def _touched(self, start: int, end: int, kind: str) -> tuple[Parts, list[int]]:
+        """The parts of a kind, and which of them ``[start, end)`` touches."""
         parts, openers = self._of_kind(kind)
-        if not parts:
-            return parts
         first = bisect_right(parts.starts, start)
         around: list[int] = []
         opener = first - 1
@@ -441,12 +455,7 @@ class Document:
             if parts.ends[opener] > start and parts.starts[opener] < end:
                 around.append(opener)
             opener = openers[opener]
-        last = bisect_left(parts.starts, end, first)
-        lowest = around[-1] if around else first
-        if lowest == first - len(around):
-            return parts[lowest:last]
-        # Between those around and those inside lie some that have ended.
-        return Parts.of(parts[i] for i in (*reversed(around), *range(first, last)))
+        return parts, [*reversed(around), *range(first, bisect_left(parts.starts, end, first))]
 
     def _of_kind(self, kind: str) -> tuple[Parts, list[int]]:
         """The parts of a kind, and for each the last before it that is open where it begins."""

@@ -72,6 +72,16 @@ class Parts(Sequence[Part]):
         held = [each == kind for each in self.kinds]
         return self if all(held) else Parts(*(tuple(compress(c, held)) for c in _columns(self)))
 
+    def at(self, places: Sequence[int]) -> Parts:
+        """Those at some places of this table, which rise."""
+        if places and places[-1] - places[0] < len(places):  # mostly they are one run
+            return self[places[0] : places[-1] + 1]
+        return Parts(*([column[i] for i in places] for column in _columns(self)))
+
+    def labels_at(self, places: Iterable[int]) -> list[str]:
+        """The labels of those at some places."""
+        return list(map(str, map(self.labels.__getitem__, places)))
+
     def openers(self) -> list[int]:
         """For each part the last before it that is still open where it begins, or -1.
 

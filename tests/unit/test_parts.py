@@ -70,9 +70,13 @@ def test_a_table_is_equal_to_what_holds_equal_parts(one: Parts, other: Parts) ->
         assert again == one and type(again) is Parts
 
 
-@given(PLAIN, st.sampled_from(["page", "row", "cell"]))
-def test_a_table_is_made_of_parts_or_of_their_fields(plain: tuple[Part, ...], kind: str) -> None:
-    table = Parts.of(plain)
+@given(PLAIN, st.sampled_from(["page", "row", "cell"]), st.sets(st.integers(0, 5)))
+def test_parts_are_picked_by_kind_and_by_place(
+    plain: tuple[Part, ...], kind: str, places: set[int]
+) -> None:
+    table, rising = Parts.of(plain), sorted(place for place in places if place < len(plain))
+    assert table.at(rising) == [plain[place] for place in rising]
+    assert table.labels_at(rising) == [plain[place].label for place in rising]
     assert table.of_kind(kind) == [part for part in plain if part.kind == kind]
     assert (
         Parts.of(table) is table and Parts.of_rows(table.rows()) == Parts.of(iter(plain)) == plain

@@ -20,8 +20,10 @@ def pack_layout(document: Document) -> bytes:
     """What makes the document again, together with its text; empty where nothing does."""
     said: dict[str, Any] = {}
     if document.parts:
-        rows = Parts.of(document.parts).rows()
-        said["parts"] = [(*place, dict(meta)) for *place, meta in rows]
+        said["parts"] = [
+            (kind, start, end, label, dict(meta))
+            for kind, start, end, label, meta in Parts.of(document.parts).rows()
+        ]
     if document.structure is not None:
         said["structure"] = asdict(document.structure)
     if document.encoding:
