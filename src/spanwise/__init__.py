@@ -12,7 +12,7 @@ from spanwise.cutting.block_parser import Block
 from spanwise.cutting.caps import Cap, cap
 from spanwise.cutting.markdown import blocks
 from spanwise.cutting.sizers import Measure, Sizer, chars, utf8_bytes, words
-from spanwise.documents import Document, Location, Part, Turn
+from spanwise.documents import Document, Location, Turn
 from spanwise.embedders.base import Embedder
 from spanwise.errors import (
     CeilingWarning,
@@ -31,6 +31,7 @@ from spanwise.errors import (
 from spanwise.lexical import WordSpan, lexical_spans, lexical_tokens
 from spanwise.loaders import find_documents, load
 from spanwise.loaders.base import Loader, Raw
+from spanwise.parts import Part
 from spanwise.snippets import Highlight, Mark, Snippet, highlight, snippet_around
 from spanwise.splitters.base import Splitter
 from spanwise.splitters.capped import within

@@ -12,8 +12,9 @@ from typing import Any, overload
 from spanwise.cutting.caps import Cap
 from spanwise.cutting.sizers import Sizer, chars
 from spanwise.cutting.spans import Spans
-from spanwise.documents import Document, Part
+from spanwise.documents import Document
 from spanwise.errors import SplitterError, shown
+from spanwise.parts import Parts
 
 __all__ = ["BETWEEN_HEADINGS", "Chunk", "Chunks", "TurnSpan", "join_context"]
 
@@ -344,9 +345,10 @@ class Chunks(Sequence[Chunk]):
         if context:
             said["context"] = context
         if document.has_parts:
-            pages = tuple(part.label for part in document.parts_between(body, end, "page"))
+            pages = tuple(document.labels_between(body, end, "page"))
             places = document.places_between(body, end)
             said |= {"pages": pages, "places": places}
+        if "turn" in document.kinds:
             said |= _of_turns(document.parts_between(start, end, "turn"), start)
         return said
 
@@ -383,25 +385,21 @@ class Chunks(Sequence[Chunk]):
         return ""
 
 
-def _of_turns(turns: Sequence[Part], start: int) -> dict[str, Any]:
+def _of_turns(turns: Parts, start: int) -> dict[str, Any]:
     """What a chunk that begins at ``start`` says of its turns."""
     if not turns:
         return {}
+    metas = turns.metas
     return {
-        "first_seq": turns[0].meta.get("seq"),
-        "last_seq": turns[-1].meta.get("seq"),
-        "item_ids": tuple(part.meta.get("item_id", "") for part in turns),
-        "start_ms": _first(part.meta.get("start_ms") for part in turns),
-        "end_ms": _first(part.meta.get("end_ms") for part in reversed(turns)),
-        "speakers": tuple(dict.fromkeys(s for part in turns if (s := part.meta.get("speaker")))),
+        "first_seq": metas[0].get("seq"),
+        "last_seq": metas[-1].get("seq"),
+        "item_ids": tuple(meta.get("item_id", "") for meta in metas),
+        "start_ms": _first(meta.get("start_ms") for meta in metas),
+        "end_ms": _first(meta.get("end_ms") for meta in reversed(metas)),
+        "speakers": tuple(dict.fromkeys(s for meta in metas if (s := meta.get("speaker")))),
         "turns": tuple(
-            TurnSpan(
-                part.meta.get("seq", 0),
-                part.meta.get("item_id", ""),
-                part.start - start,
-                part.end - start,
-            )
-            for part in turns
+            TurnSpan(meta.get("seq", 0), meta.get("item_id", ""), lo - start, hi - start)
+            for lo, hi, meta in zip(turns.starts, turns.ends, metas, strict=True)
         ),
     }
 

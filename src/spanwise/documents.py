@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from codecs import lookup
-from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from itertools import islice, repeat
+from itertools import islice
 from typing import Any
 
 from spanwise.cutting.markdown import Structure, scan
 from spanwise.cutting.spans import end_at, first_ink, is_white
 from spanwise.errors import OptionError, shown
+from spanwise.parts import Part, PartRow, Parts
 
-__all__ = ["MARKDOWN", "Document", "Location", "Outline", "Part", "Turn", "parts_of"]
+__all__ = ["MARKDOWN", "Document", "Location", "Outline", "Turn"]
 
 # A bare string has no media type and is read as Markdown, like a `.md` file.
 MARKDOWN = ("", "text/markdown")
@@ -48,19 +48,9 @@ def _named(kind: str, labels: list[str]) -> str:
     return f"{kind}s {', '.join(shown_labels)}"
 
 
-def _openers(parts: Sequence[Part]) -> list[int]:
-    """For each part the last before it that is still open where it begins, or -1.
-
-    One that is open further on was open there too: what holds a place is on the way from the
-    last part before it.
-    """
-    found: list[int] = []
-    for i, part in enumerate(parts):
-        opener = i - 1
-        while opener >= 0 and parts[opener].end <= part.start:
-            opener = found[opener]
-        found.append(opener)
-    return found
+def _holds(parts: Parts, places: Sequence[int], position: int) -> bool:
+    """Whether one of some parts holds a position."""
+    return any(parts.starts[i] <= position < parts.ends[i] for i in places)
 
 
 def after_lines(text: str, start: int, count: int) -> int:
@@ -69,36 +59,6 @@ def after_lines(text: str, start: int, count: int) -> int:
     for found in islice(_LINE_END.finditer(text, start), count):
         end, count = found.start(), count - 1
     return len(text) if count else end
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """A labelled stretch of a document: a page, a turn, a record, a cell.
-
-    ``[start, end)`` in code points; ``label`` is what a person calls it.
-    """
-
-    kind: str
-    start: int
-    end: int
-    label: str
-    meta: Mapping[str, Any] = field(default_factory=dict, hash=False)
-
-
-def parts_of(
-    kind: str | Iterable[str],
-    starts: Sequence[int],
-    ends: Iterable[int],
-    labels: Iterable[object],
-    metas: Iterable[Mapping[str, Any]],
-) -> tuple[Part, ...]:
-    """Many parts at once, of one kind or one each, in a third of the time of one by one."""
-    made = tuple(map(object.__new__, repeat(Part, len(starts))))
-    kinds = repeat(kind) if isinstance(kind, str) else kind
-    columns = (kinds, starts, ends, map(str, labels), metas)
-    for name, values in zip(Part.__slots__, columns, strict=True):
-        deque(map(getattr(Part, name).__set__, made, values), maxlen=0)
-    return made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,7 +197,7 @@ class Document:
         text: the whole text; every position in this library counts its code points.
         uri: where it came from; empty for a bare string.
         media_type: such as ``text/markdown``; empty reads as Markdown.
-        parts: labelled stretches in order of their starts.
+        parts: labelled stretches in order of their starts; kept as a table (`Parts`).
         meta: anything to carry along to every chunk.
         structure: headings, code and tables, where a loader knows them; else Markdown is read.
         encoding: set where the text is the file's own: Python's name of what its bytes are in.
@@ -246,7 +206,7 @@ class Document:
     text: str
     uri: str = ""
     media_type: str = ""
-    parts: tuple[Part, ...] = ()
+    parts: Sequence[Part] = Parts()
     meta: Mapping[str, Any] = field(default_factory=dict, hash=False)
     structure: Structure | None = field(default=None, hash=False, repr=False)
     encoding: str = ""
@@ -260,14 +220,16 @@ class Document:
                 f"text={shown(self.text)} is {type(self.text).__name__}, not str; "
                 "decode bytes first, or pass a path to the command line"
             )
+        parts = Parts.of(self.parts)
+        object.__setattr__(self, "parts", parts)
         last, size = 0, len(self.text)
-        for part in self.parts:
-            if not last <= part.start <= part.end <= size:
+        for i, (start, end) in enumerate(zip(parts.starts, parts.ends, strict=True)):
+            if not last <= start <= end <= size:
                 raise OptionError(
-                    f"part {shown(part.label)}, [{part.start}, {part.end}), is out of order or "
+                    f"part {shown(parts[i].label)}, [{start}, {end}), is out of order or "
                     f"outside the text of {size}; sort parts by start"
                 )
-            last = part.start
+            last = start
 
     def __getstate__(self) -> dict[str, Any]:
         return {
@@ -295,17 +257,18 @@ class Document:
         'One.\\n\\nTwo.'
         """
         pages = [pages] if isinstance(pages, str) else list(pages)
-        parts, at = [], 0
+        rows: list[PartRow] = []
+        at = 0
         for number, page in enumerate(pages, 1):
             if not isinstance(page, str):
                 raise OptionError(
                     f"page {number} is {shown(page)}, not str; give an empty string for a page "
                     "without text"
                 )
-            parts.append(Part(kind="page", start=at, end=at + len(page), label=str(number)))
+            rows.append(("page", at, at + len(page), str(number), {}))
             at += len(page) + len(_BETWEEN_PAGES)
         text = _BETWEEN_PAGES.join(pages)
-        return cls(text=text, uri=uri, media_type=media_type, parts=tuple(parts))
+        return cls(text=text, uri=uri, media_type=media_type, parts=Parts.of_rows(rows))
 
     @classmethod
     def from_turns(
@@ -316,7 +279,7 @@ class Document:
         >>> Document.from_turns([Turn("Hi.", 1), Turn(" ", 2), Turn("Yes?", 3)]).text
         'Hi.\\nYes?'
         """
-        parts: list[Part] = []
+        rows: list[PartRow] = []
         texts: list[str] = []
         at = 0
         for turn in turns:
@@ -333,19 +296,11 @@ class Document:
                 "end_ms": turn.end_ms,
                 "speaker": turn.speaker,
             }
-            parts.append(
-                Part(
-                    kind="turn",
-                    start=at,
-                    end=at + len(turn.text),
-                    label=turn.speaker or str(turn.seq),
-                    meta=meta,
-                )
-            )
+            rows.append(("turn", at, at + len(turn.text), turn.speaker or str(turn.seq), meta))
             texts.append(turn.text)
             at += len(turn.text) + len(_BETWEEN_TURNS)
         text = _BETWEEN_TURNS.join(texts)
-        return cls(text=text, uri=uri, media_type=media_type, parts=tuple(parts))
+        return cls(text=text, uri=uri, media_type=media_type, parts=Parts.of_rows(rows))
 
     @property
     def content_hash(self) -> str:
@@ -387,14 +342,16 @@ class Document:
         line = self.line_at(position)
         opened = self._cache["lines"][line - 2] if line > 1 else 0
         heading = self.outline.heading_at(position, len(self.text))
+        parts = self._all_parts
         return Location(
             line=line,
             column=position - opened + 1,
             byte=self._byte_at(position) if self.encoding else None,
             parts=tuple(
-                part
-                for part in self._all_parts()
-                if part.start <= position < part.end or part.start == position == part.end
+                parts[i]
+                for i, start in enumerate(parts.starts)
+                if start <= position <= parts.ends[i]
+                and (position < parts.ends[i] or start == position)
             ),
             heading_path=self.outline.paths[heading] if heading >= 0 else (),
         )
@@ -426,9 +383,9 @@ class Document:
         """
         start, end = self.outline.table_header(position)
         if start == end and self.meta.get("header"):
-            row = next((part for part in self.parts if part.kind == "row"), None)
-            if row and position >= row.end:
-                return row.start, row.end
+            rows, _ = self._of_kind("row")
+            if rows and position >= rows.ends[0]:
+                return rows.starts[0], rows.ends[0]
         return start, end
 
     def places_between(self, start: int, end: int) -> tuple[str, ...]:
@@ -437,18 +394,18 @@ class Document:
         Pages and turns are named elsewhere.
         """
         names: list[str] = []
-        outer: list[Part] = []
-        if "kinds" not in self._cache:
-            self._cache["kinds"] = [*dict.fromkeys(part.kind for part in self.parts)]
-        for kind in self._cache["kinds"]:
-            touched = self.parts_between(start, end, kind) if kind not in _NAMED_APART else []
+        outer: tuple[Parts, Sequence[int]] = Parts(), ()
+        for kind in self.kinds:
+            if kind in _NAMED_APART:
+                continue
+            parts, touched = self._touched(start, end, kind)
+            if not touched:
+                continue
             # Rows of two sheets are two counts: only the sheets are named.
-            inside = (
-                any(each.start <= touched[0].start < each.end for each in outer) if touched else 0
-            )
-            if touched and not (inside and len(outer) > 1):
-                names.append(_named(kind, [part.label for part in touched]))
-                outer = touched
+            if len(outer[1]) > 1 and _holds(*outer, parts.starts[touched[0]]):
+                continue
+            names.append(_named(kind, parts.labels_at(touched)))
+            outer = parts, touched
         return tuple(names)
 
     def lines_between(self, start: int, end: int) -> tuple[int, ...]:
@@ -459,47 +416,74 @@ class Document:
         """
         if self.structure is None or self.encoding:
             return self.line_at(start), self.line_at(end - 1)
-        noted = self.parts_between(start, end, "source line")
-        return (int(noted[0].label), int(noted[-1].label)) if noted else ()
+        noted, touched = self._touched(start, end, "source line")
+        return (int(noted.labels[touched[0]]), int(noted.labels[touched[-1]])) if touched else ()
 
     @property
     def has_parts(self) -> bool:
         """Whether there are parts, or pages by form feeds."""
-        if "has parts" not in self._cache:
-            self._cache["has parts"] = bool(self._all_parts())
-        value: bool = self._cache["has parts"]
+        return bool(self.kinds)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of its parts and of pages by form feeds, each once, in order of the first."""
+        if "kinds" not in self._cache:
+            self._cache["kinds"] = tuple(dict.fromkeys(self._all_parts.kinds))
+        value: tuple[str, ...] = self._cache["kinds"]
         return value
 
-    def parts_between(self, start: int, end: int, kind: str) -> list[Part]:
+    def parts_between(self, start: int, end: int, kind: str) -> Parts:
         """The parts of a kind that ``[start, end)`` touches, in order; those around it first.
 
         Cost: the parts it answers, and how deep they nest.
         """
-        key = f"parts {kind}"
-        if key not in self._cache:
-            parts = [part for part in self._all_parts() if part.kind == kind]
-            starts = [part.start for part in parts]
-            self._cache[key] = (parts, starts, _openers(parts))
-        parts, starts, openers = self._cache[key]
-        first = bisect_right(starts, start)
-        around: list[Part] = []
+        parts, touched = self._touched(start, end, kind)
+        return parts.at(touched)
+
+    def labels_between(self, start: int, end: int, kind: str) -> list[str]:
+        """The labels of `parts_between`, without the parts."""
+        parts, touched = self._touched(start, end, kind)
+        return parts.labels_at(touched)
+
+    def _touched(self, start: int, end: int, kind: str) -> tuple[Parts, list[int]]:
+        """The parts of a kind, and which of them ``[start, end)`` touches."""
+        parts, openers = self._of_kind(kind)
+        first = bisect_right(parts.starts, start)
+        around: list[int] = []
         opener = first - 1
         while opener >= 0:
-            if parts[opener].end > start and parts[opener].start < end:
-                around.append(parts[opener])
+            if parts.ends[opener] > start and parts.starts[opener] < end:
+                around.append(opener)
             opener = openers[opener]
-        inside: list[Part] = parts[first : bisect_left(starts, end, first)]
-        return around[::-1] + inside
+        return parts, [*reversed(around), *range(first, bisect_left(parts.starts, end, first))]
 
-    def _all_parts(self) -> tuple[Part, ...]:
+    def _of_kind(self, kind: str) -> tuple[Parts, list[int]]:
+        """The parts of a kind, and for each the last before it that is open where it begins."""
+        key = f"parts {kind}"
+        if key not in self._cache:
+            parts = self._all_parts.of_kind(kind)
+            self._cache[key] = (parts, parts.openers())
+        found: tuple[Parts, list[int]] = self._cache[key]
+        return found
+
+    @property
+    def _all_parts(self) -> Parts:
         """The parts given, and pages by form feeds where a plain text has them."""
-        if "\f" not in self.text or any(part.kind == "page" for part in self.parts):
-            return self.parts
-        pages, at = [], 0
+        if "parts" not in self._cache:
+            self._cache["parts"] = self._with_pages(Parts.of(self.parts))
+        value: Parts = self._cache["parts"]
+        return value
+
+    def _with_pages(self, parts: Parts) -> Parts:
+        """These parts, and pages by form feeds where there are no others."""
+        if "\f" not in self.text or "page" in parts.kinds:
+            return parts
+        pages: list[PartRow] = []
+        at = 0
         for number, page in enumerate(self.text.split("\f"), 1):
             if number == 1 or at < len(self.text):
                 # A page ends after its form feed, so no position is between pages.
                 end = min(len(self.text), at + len(page) + 1)
-                pages.append(Part(kind="page", start=at, end=end, label=str(number)))
+                pages.append(("page", at, end, str(number), {}))
             at += len(page) + 1
-        return (*self.parts, *pages)
+        return Parts.of_rows((*parts.rows(), *pages))

@@ -20,8 +20,9 @@ MODULES = sorted(ROOT.rglob("*.py"))
 ARROWS = {
     "errors": set(),
     "cutting": set(),
-    "documents": {"cutting"},
-    "chunks": {"cutting", "documents"},
+    "parts": set(),
+    "documents": {"cutting", "parts"},
+    "chunks": {"cutting", "parts", "documents"},
     "lexical": {"cutting"},
     "snippets": {"cutting", "lexical"},
     "vectors": set(),
@@ -30,11 +31,11 @@ ARROWS = {
     "clips": {"cutting", "chunks", "embedders"},
     "splitters": {"cutting", "documents", "chunks", "vectors", "embedders"},
     "embedders": {"cutting", "extras", "tokenizing", "vectors"},
-    "loaders": {"documents", "cutting", "extras"},
+    "loaders": {"parts", "documents", "cutting", "extras"},
     "streams": {"cutting", "documents", "chunks", "splitters", "loaders"},
     "stemming": set(),
     "index": {
-        *("cutting", "documents", "chunks", "lexical", "snippets", "stemming", "extras"),
+        *("cutting", "parts", "documents", "chunks", "lexical", "snippets", "stemming", "extras"),
         *("embedders", "splitters", "loaders"),
     },
     "evaluate": {
@@ -46,7 +47,7 @@ ARROWS = {
 
 # Parts that run where only the standard library is, such as in a browser.
 PURE = {
-    *("errors", "cutting", "documents", "chunks", "lexical", "snippets", "splitters"),
+    *("errors", "cutting", "parts", "documents", "chunks", "lexical", "snippets", "splitters"),
     *("vectors", "extras", "tokenizing", "stemming"),
 }
 

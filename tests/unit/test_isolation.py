@@ -15,8 +15,7 @@ from typing import Any
 
 import pytest
 
-from spanwise import Document, LoadError, OptionError
-from spanwise.documents import Part
+from spanwise import Document, LoadError, OptionError, Part
 from spanwise.loaders import isolation
 from spanwise.loaders.base import Raw
 from spanwise.loaders.isolation import Worker, isolated
@@ -24,8 +23,7 @@ from spanwise.loaders.isolation import Worker, isolated
 # What a worker imports; a test module itself may have no name that can be imported.
 WORK = """
 import ctypes, os, signal, subprocess, sys, threading, time
-from spanwise import Document, LoadError
-from spanwise.documents import Part
+from spanwise import Document, LoadError, Part
 
 SEEN = []
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pickle
 import socket
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanwise import Document, LoadError, OptionError
-from spanwise.documents import Part, parts_of
 from spanwise.loaders import files as files_module
 from spanwise.loaders import find_documents, load
 from spanwise.splitters.choose import splitter_for
@@ -267,15 +265,3 @@ def test_every_kind_is_whole_and_cites_its_source(name: str) -> None:
         assert not doc.text[at:].strip()
     again = load(raw, uri=name, isolate=True)
     assert (again.text, again.parts) == (doc.text, doc.parts)
-
-
-def test_parts_made_together_are_those_made_one_by_one() -> None:
-    one_by_one = tuple(
-        Part(kind="row", start=i * 5, end=i * 5 + 4, label=str(i + 1), meta={"fields": i})
-        for i in range(3)
-    )
-    made = parts_of("row", [0, 5, 10], [4, 9, 14], range(1, 4), [{"fields": i} for i in range(3)])
-    assert made == one_by_one == pickle.loads(pickle.dumps(made))
-    assert list(map(hash, made)) == list(map(hash, one_by_one))
-    assert repr(made) == repr(one_by_one)
-    assert parts_of("row", [], [], [], []) == ()

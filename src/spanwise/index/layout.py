@@ -8,7 +8,8 @@ from dataclasses import asdict
 from typing import Any
 
 from spanwise.cutting.markdown import Structure
-from spanwise.documents import Document, Part
+from spanwise.documents import Document
+from spanwise.parts import Parts
 
 __all__ = ["document_of", "pack_layout"]
 
@@ -20,8 +21,8 @@ def pack_layout(document: Document) -> bytes:
     said: dict[str, Any] = {}
     if document.parts:
         said["parts"] = [
-            (part.kind, part.start, part.end, part.label, dict(part.meta))
-            for part in document.parts
+            (kind, start, end, label, dict(meta))
+            for kind, start, end, label, meta in Parts.of(document.parts).rows()
         ]
     if document.structure is not None:
         said["structure"] = asdict(document.structure)
@@ -43,10 +44,7 @@ def document_of(
         uri=uri,
         media_type=media_type,
         meta=meta,
-        parts=tuple(
-            Part(kind=kind, start=start, end=end, label=label, meta=meta)
-            for kind, start, end, label, meta in said.get("parts", ())
-        ),
+        parts=Parts.of_rows(said.get("parts", ())),
         structure=None if structure is None else Structure(**structure),
         encoding=said.get("encoding", ""),
     )

@@ -8,15 +8,14 @@ from operator import itemgetter
 from typing import Any
 
 from spanwise.cutting.markdown import Structure
-from spanwise.documents import Document, parts_of
+from spanwise.documents import Document
+from spanwise.parts import PartRow, Parts
 
 __all__ = ["Builder"]
 
 _BETWEEN_BLOCKS = "\n\n"
 _BETWEEN_ITEMS = "\n"
 _DEEPEST = 6
-
-_Noted = tuple[str, int, int, str, dict[str, Any]]  # what a `Part` is made of, in its order
 
 
 class Builder:
@@ -31,7 +30,7 @@ class Builder:
         self._pieces: list[str] = []
         self._at = 0
         self._structure = Structure()
-        self._parts: list[_Noted] = []
+        self._parts: list[PartRow] = []
         self._tight = False  # the last block was a list item
 
     @property
@@ -118,7 +117,7 @@ class Builder:
             text="".join(self._pieces),
             uri=uri,
             media_type=media_type,
-            parts=parts_of(*zip(*order, strict=True)) if order else (),
+            parts=Parts.of_rows(order),
             meta=meta,
             structure=self._structure,
         )

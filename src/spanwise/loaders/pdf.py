@@ -13,10 +13,11 @@ from io import BytesIO
 from threading import Lock
 from typing import Any, ClassVar
 
-from spanwise.documents import Document, Part
+from spanwise.documents import Document
 from spanwise.errors import LoadError, MissingExtraError
 from spanwise.extras import require_extra
 from spanwise.loaders.base import Raw
+from spanwise.parts import PartRow, Parts
 
 __all__ = ["PdfLoader"]
 
@@ -257,22 +258,14 @@ def _document(raw: Raw, pages: list[_Page], said: dict[str, str]) -> Document:
     """The pages as a document."""
     if not pages:
         raise _damaged(raw, "no page was found")
-    parts: list[Part] = []
+    rows: list[PartRow] = []
     at = 0
     for number, page in enumerate(pages, 1):
         end = at + len(page.text)
         meta = {"number": number, "width": page.width, "height": page.height}
-        parts.append(Part(kind="page", start=at, end=end, label=page.label, meta=meta))
+        rows.append(("page", at, end, page.label, meta))
         for i, (start, stop, box) in enumerate(page.lines, 1):
-            parts.append(
-                Part(
-                    kind="box",
-                    start=at + start,
-                    end=at + stop,
-                    label=f"line {i}",
-                    meta={"box": box},
-                )
-            )
+            rows.append(("box", at + start, at + stop, f"line {i}", {"box": box}))
         at = end + len(_BETWEEN_PAGES)
     facts: dict[str, Any] = {"page_count": len(pages), "reader": said["reader"]}
     for key in ("Title", "Author"):
@@ -286,7 +279,7 @@ def _document(raw: Raw, pages: list[_Page], said: dict[str, str]) -> Document:
         text=_BETWEEN_PAGES.join(page.text for page in pages),
         uri=raw.uri,
         media_type="application/pdf",
-        parts=tuple(parts),
+        parts=Parts.of_rows(rows),
         meta=facts,
     )
 

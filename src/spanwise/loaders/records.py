@@ -11,10 +11,11 @@ from operator import add, contains, itemgetter, mul, ne, sub
 from typing import Any, ClassVar, NamedTuple
 
 from spanwise.cutting.spans import WHITE
-from spanwise.documents import Document, Part, parts_of
+from spanwise.documents import Document
 from spanwise.loaders.base import Raw
 from spanwise.loaders.json_items import json_items, json_problem
 from spanwise.loaders.text import decode, media_type_of, own_encoding
+from spanwise.parts import Parts
 
 __all__ = [
     "SAMPLE",
@@ -275,8 +276,8 @@ class CsvLoader:
                 elif found != expected:
                     faults.add(number, f"fields: {found}, in the header: {expected}")
         meta_of = {found: {"fields": found} for found in set(rows.fields)}
-        metas = map(meta_of.__getitem__, rows.fields)
-        parts = parts_of("row", rows.starts, rows.ends, rows.numbers, metas)
+        metas = list(map(meta_of.__getitem__, rows.fields))
+        parts = Parts(("row",) * len(metas), rows.starts, rows.ends, rows.numbers, metas)
         first = (rows.starts[0], rows.ends[0]) if rows.starts else None
         header = row_header(text, delimiter, first)
         meta = {"delimiter": delimiter, **header, **faults.meta("bad_rows")}
@@ -309,7 +310,7 @@ class JsonLinesLoader:
             if problem:
                 faults.add(i + 1, problem)
         starts, ends = [starts[i] for i in kept], [ends[i] for i in kept]
-        parts = parts_of("record", starts, ends, [i + 1 for i in kept], repeat({}))
+        parts = _records(starts, ends, [i + 1 for i in kept])
         return _document(raw, text, used, parts, faults.meta("bad_records"))
 
 
@@ -333,7 +334,7 @@ class JsonLoader:
         """The document, valid or not."""
         text, used = decode(raw.data, raw.name, raw.encoding)
         problem, starts, ends = json_items(text)
-        parts = parts_of("record", starts, ends, count(1), repeat({}))
+        parts = _records(starts, ends, range(1, len(starts) + 1))
         return _document(raw, text, used, parts, {"problem": problem} if problem else {})
 
 
@@ -351,11 +352,15 @@ class LogLoader:
     def load(self, raw: Raw) -> Document:
         """The document."""
         text, used = decode(raw.data, raw.name, raw.encoding)
-        return _document(raw, text, used, (), {})
+        return _document(raw, text, used, Parts(), {})
+
+
+def _records(starts: Sequence[int], ends: Sequence[int], numbers: Sequence[int]) -> Parts:
+    return Parts(("record",) * len(starts), starts, ends, numbers, ({},) * len(starts))
 
 
 def _document(
-    raw: Raw, text: str, encoding: str, parts: tuple[Part, ...], meta: Mapping[str, Any]
+    raw: Raw, text: str, encoding: str, parts: Parts, meta: Mapping[str, Any]
 ) -> Document:
     return Document(
         text=text,

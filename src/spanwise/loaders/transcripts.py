@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import NamedTuple
 
-from spanwise.documents import Document, Part, Turn
+from spanwise.documents import Document, Turn
 from spanwise.errors import LoadError, OptionError, shown
 from spanwise.loaders.base import Raw
 from spanwise.loaders.text import decode
+from spanwise.parts import PartRow, Parts
 
 __all__ = ["SubRipLoader", "TranscriptLoader", "WebVttLoader", "turns_of"]
 
@@ -139,27 +140,21 @@ class TranscriptLoader:
                 f"{raw.name}: it begins with {shown(text.strip(), 40)}, and no line names its "
                 "speaker as in 'Ana: Good morning.'; load it as plain text"
             )
-        parts = tuple(
-            Part(
-                kind="turn",
-                start=each.start,
-                end=each.end,
-                label=each.speaker or str(seq),
-                meta={
-                    "seq": seq,
-                    "item_id": "",
-                    "start_ms": each.start_ms,
-                    "end_ms": each.end_ms,
-                    "speaker": each.speaker,
-                },
-            )
-            for seq, each in enumerate(found, 1)
-        )
+        rows: list[PartRow] = []
+        for seq, each in enumerate(found, 1):
+            meta = {
+                "seq": seq,
+                "item_id": "",
+                "start_ms": each.start_ms,
+                "end_ms": each.end_ms,
+                "speaker": each.speaker,
+            }
+            rows.append(("turn", each.start, each.end, each.speaker or str(seq), meta))
         return Document(
             text=text,
             uri=raw.uri,
             media_type=TRANSCRIPT,
-            parts=parts,
+            parts=Parts.of_rows(rows),
             meta=MappingProxyType({"encoding": encoding}),
             encoding=encoding,
         )

@@ -24,9 +24,9 @@ _WHOLE = ("row", "record", "message")
 
 def splitter_for(document: Document) -> Splitter:
     """The splitter for a document: by its turns, its records, its headings, its paragraphs."""
-    if any(part.kind == "turn" for part in document.parts):
+    if "turn" in document.kinds:
         return by_turn()
-    kind = next((part.kind for part in document.parts if part.kind in _WHOLE), "")
+    kind = next((kind for kind in document.kinds if kind in _WHOLE), "")
     if kind and document.structure is None:
         return by_part(kind)
     if document.media_type in _RECORDS:

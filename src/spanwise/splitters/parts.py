@@ -79,8 +79,8 @@ class ByPart(Sized):
         text = document.text
         found: list[tuple[int, int]] = []
         at = 0
-        for part in (*document.parts_between(0, len(text), self.kind), None):
-            start, end = (part.start, part.end) if part else (len(text), len(text))
+        parts = document.parts_between(0, len(text), self.kind)
+        for start, end in zip((*parts.starts, len(text)), (*parts.ends, len(text)), strict=True):
             between = max(at, start)
             found += [trim(text, at, between), trim(text, between, max(between, end))]
             at = max(at, end)

@@ -65,7 +65,7 @@ class ByTurn(Strategy):
         carried = max(0, self.overlap_turns)
         out = pack_whole(
             measure,
-            [(turn.start, turn.end) for turn in turns],
+            list(zip(turns.starts, turns.ends, strict=True)),
             self.chunk_size,
             lambda first, following: max(first + 1, following - carried),
             "turn",
