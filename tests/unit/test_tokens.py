@@ -7,6 +7,7 @@ import pickle
 import sys
 import warnings
 from collections.abc import Callable
+from functools import cache
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, ClassVar
@@ -53,6 +54,13 @@ def sizer_of(make: str) -> Tokens:
     return tokens(tokenizer(make), quiet=True)
 
 
+@cache
+def kept_sizer(make: str, use: str = "") -> Tokens:
+    """The same sizer for all examples of a test: to make one takes longer than to use it."""
+    return sizer_of(make)
+
+
+@cache
 def counted(make: str) -> Callable[[str], int]:
     """The count by the tokenizer's own call, without this library."""
     made = tokenizer(make)
@@ -72,7 +80,7 @@ def counted(make: str) -> Callable[[str], int]:
 @given(text=hostile, data=st.data())
 def test_no_range_measures_less_than_it_is(make: str, text: str, data: st.DataObject) -> None:
     """What is added up is never below the count of the exact string."""
-    assert_never_less(sizer_of(make), text, data)
+    assert_never_less(kept_sizer(make), text, data)
 
 
 @pytest.mark.parametrize("make", MAKES)
@@ -81,11 +89,10 @@ def test_no_range_of_a_text_read_in_parts_measures_less(
     make: str, text: str, data: st.DataObject
 ) -> None:
     """Groups, runs, blocks and stretches: texts too short for them are as if they were long."""
-    sizer = sizer_of(make)
     with pytest.MonkeyPatch.context() as patched:
         for module, name, value in SHORT:
             patched.setattr(module, name, value)
-        assert_never_less(sizer, text, data)
+        assert_never_less(kept_sizer(make, "short"), text, data)
 
 
 def assert_never_less(sizer: Tokens, text: str, data: st.DataObject) -> None:
@@ -111,7 +118,7 @@ def assert_never_less(sizer: Tokens, text: str, data: st.DataObject) -> None:
 @given(data=st.data())
 def test_passages_of_usual_text_measure_exactly(make: str, text: str, data: st.DataObject) -> None:
     """From ink to ink the sum is the count, specials included; what fits is all that does."""
-    sizer, count = sizer_of(make), counted(make)
+    sizer, count = kept_sizer(make), counted(make)
     measure = sizer.bind(text)
     words = [i for i in range(len(text)) if text[i - 1 : i].isspace() and text[i].isalpha()]
     lo = data.draw(st.sampled_from(words))
