@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
@@ -14,6 +13,7 @@ from spanwise.loaders.builder import Builder
 from spanwise.loaders.office import (
     MOST_COLUMNS,
     attribute,
+    holds_table,
     inside,
     main_part,
     numeral,
@@ -216,7 +216,7 @@ class _Reader:
         ]
         alone = len(rows) == 1 and len(rows[0]) == 1
         tops = [top for row in rows for cell in row for top in cell]
-        if alone or _holds_table(table, tops):
+        if alone or holds_table(table, tops, _BLOCKS, _SKIPPED):
             # A frame or a layout: its cells hold whole blocks.
             for top in tops:
                 self.blocks(top)
@@ -332,15 +332,6 @@ def _levels_of(abstract: Element) -> dict[int, tuple[str, str, int]]:
         )
         for level in abstract.iter("w:lvl")
     }
-
-
-def _holds_table(table: Element, cells: Iterable[Element]) -> bool:
-    """Whether a cell of a table holds another as a block."""
-    within = table.iter("w:tbl")
-    next(within)  # itself
-    return next(within, None) is not None and any(
-        block.tag == "w:tbl" for cell in cells for block in inside(cell, _BLOCKS, _SKIPPED)
-    )
 
 
 def _outline(settings: Element | None) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
@@ -14,6 +14,7 @@ from spanwise.loaders.base import Raw
 from spanwise.loaders.builder import Builder
 from spanwise.loaders.office import (
     attribute,
+    holds_table,
     inside,
     named_meta,
     numeral,
@@ -237,7 +238,7 @@ class _Reader:
         rows = list(_below(table, "table:table-row"))
         cells = list(map(_cells, rows))
         tops = [cell for row in cells for cell in row if cell is not None]
-        if len(tops) == 1 or _holds_table(table, tops):
+        if len(tops) == 1 or holds_table(table, tops, _BLOCKS, _SKIPPED):
             # A frame or a layout: its cells hold whole blocks.
             for cell in tops:
                 self.blocks(cell)
@@ -289,15 +290,6 @@ def _collapsed(text: str) -> str:
     if text.isprintable() and "  " not in text:
         return text
     return _WHITE.sub(" ", text)
-
-
-def _holds_table(table: Element, cells: Iterable[Element]) -> bool:
-    """Whether a cell of a table holds another as a block."""
-    within = table.iter("table:table")
-    next(within)  # itself
-    return next(within, None) is not None and any(
-        block.tag == "table:table" for cell in cells for block in inside(cell, _BLOCKS, _SKIPPED)
-    )
 
 
 def _paragraphs(parent: Element) -> Iterator[Element]:

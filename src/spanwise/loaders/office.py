@@ -13,6 +13,7 @@ from spanwise.loaders.archives import Archive, Target, feed_xml, parse_xml, read
 __all__ = [
     "MOST_COLUMNS",
     "attribute",
+    "holds_table",
     "inside",
     "main_part",
     "named_meta",
@@ -79,6 +80,17 @@ def inside(parent: Element, wanted: Container[str], skipped: Container[str]) -> 
         elif tag not in skipped:
             found += inside(child, wanted, skipped)
     return found
+
+
+def holds_table(
+    table: Element, cells: Iterable[Element], wanted: Container[str], skipped: Container[str]
+) -> bool:
+    """Whether a cell of a table holds another one as a block; see `inside`."""
+    within = table.iter(table.tag)
+    next(within)  # itself
+    return next(within, None) is not None and any(
+        block.tag == table.tag for cell in cells for block in inside(cell, wanted, skipped)
+    )
 
 
 def under(element: Element | None, *path: str) -> Element | None:
