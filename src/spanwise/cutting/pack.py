@@ -8,7 +8,7 @@ moves a shown start back into the passage before.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import compress
 from operator import sub
 from zlib import crc32
@@ -74,10 +74,6 @@ class Packer:
         self.starts.append(start)
         self.ends.append(end)
         self.boundaries.append(boundary)
-
-    def appends(self) -> tuple[Callable[[int], None], Callable[[int], None], Callable[[str], None]]:
-        """The appends of the three lists, for loops where a call a piece counts."""
-        return self.starts.append, self.ends.append, self.boundaries.append
 
     def below(self, first: int, floor: int) -> list[int]:
         """The indexes, from ``first`` on, of pieces that measure less than ``floor``."""
@@ -156,7 +152,8 @@ class Packer:
         """`fill` from ink to ink."""
         text, exact, size, level = self.text, self.exact, self.size, levels[0]
         find, fit = level.last, self.measure.fit
-        add_start, add_end, add_boundary = self.appends()
+        add_start, add_end = self.starts.append, self.ends.append
+        add_boundary = self.boundaries.append
         while p < hi:
             limit = p + size if exact else fit(p, hi, size)
             if limit >= hi:
