@@ -422,8 +422,8 @@ class Index:
 
         Words are looked for as `find_matches` reads them: any of them counts, a ``"phrase"`` as a
         whole, ``refund*`` every word that begins so; what is rarer counts more (BM25), twice as
-        much in the headings above. Meaning is the cosine of vectors, of all
-        of them where there is no graph.
+        much in the headings above. Meaning is the cosine of vectors, of all of them where there is
+        no graph.
 
         - ``mode``: ``words``, ``meaning``, ``both``, or ``auto``: both where the index has an
           embedder.

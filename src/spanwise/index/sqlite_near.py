@@ -70,7 +70,7 @@ class Held:
         self._ids = numpy.zeros(0, dtype=numpy.int64)
         self._rows = self._keys = self._documents = self._positions = self._ids
         self._outside = self._ids  # the rows of vectors that are not in the graph
-        self._order: Any = None  # the places of passages in order of their vectors
+        self._order: Any = None  # passages in order of their vectors: places and rows
 
     def __len__(self) -> int:
         return len(self._ids)
@@ -157,13 +157,14 @@ class Held:
         known = known[(known < len(ids)) & (ids[numpy.minimum(known, len(ids) - 1)] == near)]
         rows = numpy.unique(numpy.concatenate([known, self._outside]))
         if self._order is None:
-            self._order = numpy.argsort(self._rows, kind="stable")
-        ordered = self._rows[self._order]
+            order = numpy.argsort(self._rows, kind="stable")
+            self._order = order, self._rows[order]
+        order, ordered = self._order
         first, end = (numpy.searchsorted(ordered, rows, side=side) for side in ("left", "right"))
         counts = end - first
         before = numpy.cumsum(counts) - counts
         among = numpy.arange(counts.sum()) + numpy.repeat(first - before, counts)
-        return numpy.sort(self._order[among])
+        return numpy.sort(order[among])
 
     def _with_neighbours(self, places: Any) -> Any:
         """Places, and those before and after each."""

@@ -86,10 +86,10 @@ class SqliteVectors:
         raw, size = vectors.astype("<f2").tobytes(), 2 * vectors.shape[1]
         with self._file.writing():
             self._loose.update(digests)
-            run = self._file.connection
-            run.execute("INSERT OR IGNORE INTO spaces (fingerprint) VALUES (?)", (space,))
+            connection = self._file.connection
+            connection.execute("INSERT OR IGNORE INTO spaces (fingerprint) VALUES (?)", (space,))
             number = self.space(space)
-            run.executemany(
+            connection.executemany(
                 "INSERT OR IGNORE INTO vectors (space, digest, data, checksum) VALUES (?, ?, ?, ?)",
                 [
                     (number, digest, data, crc32(data))
