@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -156,8 +156,9 @@ def tokens(tokenizer: object, *, quiet: bool = False) -> Tokens:
     `TokenizerWarning` unless ``quiet``. A word that the tokenizer gives up on and replaces by one
     unknown token counts as many tokens as it has characters, which no reading of it can exceed.
 
-    Cost: one look at the vocabulary; then each distinct word of a text is counted once and
-    remembered (up to 262,144 of them), where the tokenizer's make says that counts add up.
+    Cost: one look at the vocabulary; then, where the tokenizer's make says that counts add up, a
+    text is encoded once by an encoding, and of other tokenizers each distinct word is counted once
+    and remembered (up to 262,144 of them).
     """
     if isinstance(tokenizer, str | Path):
         tokenizer = _opened(tokenizer)
@@ -330,9 +331,10 @@ def _encoding(encoding: Any, encode_ordinary: Callable[[str], list[int]]) -> Tok
     pattern = str(getattr(encoding, "_pat_str", "(?<"))
 
     ranks: dict[bytes, int] = getattr(encoding, "_mergeable_ranks", {})
-    spaced = any(map(_INK_AND_SPACE, _holding(ranks, b" ")))
+    # What parts the tokens here can be no part of what is looked for.
+    spaced = _INK_AND_SPACE(b"\n".join(ranks).decode("utf-8", "replace"))
     proved = "(?<" not in pattern and not spaced and _adds_up(encode_ordinary, " ")
-    lined = any(map(_LINE_END_AND_INK, _holding(ranks, b"\n", b"\r")))
+    lined = _LINE_END_AND_INK(b" ".join(ranks).decode("utf-8", "replace"))
     lines = proved and not lined and _adds_up_by_lines(encode_ordinary)
     parting = SPACES_AND_LINES if lines else SPACES
     counter: Counter | Encoding
@@ -350,13 +352,6 @@ def _encoding(encoding: Any, encode_ordinary: Callable[[str], list[int]]) -> Tok
         name=name,
         fingerprint=f"tokens({name})",
     )
-
-
-def _holding(ranks: Iterable[bytes], *marks: bytes) -> list[str]:
-    """The tokens that hold one of some bytes, as far as they are text."""
-    return [
-        token.decode("utf-8", "replace") for token in ranks if any(mark in token for mark in marks)
-    ]
 
 
 def _other(tokenizer: Any, count: Callable[[str], int]) -> Tokens:
