@@ -38,7 +38,7 @@ FOREIGN = "Café « über » naïve 🤖 words, “quoted” 東京 and नम�
 # The lengths from which on texts are read in parts, so small that every text is.
 SHORT = (
     (sums, "STRETCH", 5),
-    (sums, "_KEPT", 3),
+    (sums, "_REMEMBERED", 3),
     (token_ends, "STRETCH", 5),
     (token_ends, "_RUN", 20),
     (token_ends, "_WINDOW", 6),

@@ -13,7 +13,7 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from re import Pattern
-from typing import Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 __all__ = ["STRETCH", "Counts", "Summed"]
 
@@ -21,8 +21,7 @@ __all__ = ["STRETCH", "Counts", "Summed"]
 STRETCH = 48
 
 # So many answers of each kind are remembered of one text (about 6 MB in all).
-_KEPT = 1 << 14
-
+_REMEMBERED = 1 << 14
 
 _Key = TypeVar("_Key")
 _Answer = TypeVar("_Answer")
@@ -49,7 +48,10 @@ class Counts(Protocol):
         """The count of a string that begins where counts add up."""
 
 
-class Summed(ABC):
+_Counts = TypeVar("_Counts", bound=Counts)
+
+
+class Summed(ABC, Generic[_Counts]):
     """Counts bound to a text, which is read once when this is made.
 
     A subclass knows the places at which counts add up, and how many tokens stand before each.
@@ -57,7 +59,7 @@ class Summed(ABC):
 
     __slots__ = ("_counts", "_heads", "_ranges", "_soft", "_tails", "_text")
 
-    def __init__(self, text: str, counts: Counts) -> None:
+    def __init__(self, text: str, counts: _Counts) -> None:
         self._text = text
         self._counts = counts
         self._soft = array("Q")  # the places at which counts only nearly add up
@@ -210,7 +212,7 @@ class Summed(ABC):
 
 def _keep(answers: dict[_Key, _Answer], key: _Key, answer: _Answer) -> _Answer:
     """Remember an answer, and forget all others when they are too many."""
-    if len(answers) >= _KEPT:
+    if len(answers) >= _REMEMBERED:
         answers.clear()
     answers[key] = answer
     return answer

@@ -97,14 +97,13 @@ def runs(text: str, border: re.Pattern[str]) -> Iterator[tuple[int, int, bool]]:
         yield start, at, False
 
 
-class TokenEnds(Summed):
+class TokenEnds(Summed[Encoding]):
     """An encoding bound to a text: the place of every token's end in UTF-8."""
 
-    __slots__ = ("_blocks", "_encoding", "_ends")
+    __slots__ = ("_blocks", "_ends")
 
     def __init__(self, text: str, encoding: Encoding) -> None:
         super().__init__(text, encoding)
-        self._encoding = encoding
         self._ends = array("Q", [0])  # where so many tokens end
         self._blocks = array("Q")  # where blocks begin in UTF-8, if that is not as in the text
         if not text.isascii():
@@ -119,16 +118,16 @@ class TokenEnds(Summed):
 
     def _add(self, start: int, stop: int) -> None:
         """Add the ends of the tokens of ``[start, stop)``."""
-        ends, read, lengths = self._ends, len(self._ends), self._encoding.lengths
+        ends, read, lengths = self._ends, len(self._ends), self._counts.lengths
         run, begin = self._text[start:stop], ends.pop()
-        sizes = [lengths[token] for token in self._encoding.encode(run)]
+        sizes = [lengths[token] for token in self._counts.encode(run)]
         ends.fromlist([*accumulate(sizes, initial=begin)])
         end = self._byte(stop)
         if ends[-1] == end:
             return
         # These are not its bytes, as of two surrogates that an encoder takes for one character.
         del ends[read:]
-        found = self._encoding.border.search(self._text, (start + stop) // 2, stop)
+        found = self._counts.border.search(self._text, (start + stop) // 2, stop)
         if stop - start == 1:
             ends.extend([end] * len(sizes))
         elif found:
@@ -156,7 +155,7 @@ class TokenEnds(Summed):
         soft = self._soft
         i = bisect_left(soft, at)
         place = soft[i] if i < len(soft) else len(self._text)
-        found = self._encoding.border.search(self._text, at, place + 1)
+        found = self._counts.border.search(self._text, at, place + 1)
         if found:
             place = min(place, found.start())
         return place, self._count(place)
@@ -173,7 +172,7 @@ class TokenEnds(Summed):
         i = bisect_right(soft, at)
         floor = soft[i - 1] if i else 0
         low = max(floor, at - 4 * _WINDOW)  # no piece is longer, so there is one mostly
-        is_border = self._encoding.border.match
+        is_border = self._counts.border.match
         while at > low and not is_border(text, at):
             line = max(low, text.rfind("\n", low, at - 1) + 1)
             at = max(line, text.rfind(" ", line, at))

@@ -1,11 +1,8 @@
 """Counting a text by pieces whose counts add up, so that it is read once.
 
 Between two characters that are not white, one space parts a text in pieces that no token of a usual
-tokenizer crosses: what is counted for each side adds up to what is counted for both. Each distinct
-piece is counted once and remembered, and sums over groups of pieces are kept, so a range costs the
-ends of the two groups it cuts. A piece that is too long to be remembered (Chinese, minified code,
-one endless word) is parted anywhere: there the sum is only an estimate, and every range that holds
-such a parting is counted whole before it is said to fit.
+tokenizer crosses. Each distinct piece is counted once and remembered, and sums over groups of them
+are kept. A piece that is too long to be remembered is parted anywhere (see `sums`).
 """
 
 from __future__ import annotations
@@ -230,21 +227,20 @@ class Counter:
         return self.count_all(pieces) if pieces else []
 
 
-class UnitMeasure(Summed):
+class UnitMeasure(Summed[Counter]):
     """A counter bound to a text: running sums over groups of its pieces."""
 
-    __slots__ = ("_counter", "_starts", "_sums")
+    __slots__ = ("_starts", "_sums")
 
     def __init__(self, text: str, counter: Counter) -> None:
         super().__init__(text, counter)
-        self._counter = counter
         self._starts = array("Q")  # where groups begin, and the end
         self._sums = array("Q", [0])  # the counts of all groups before
         self._read()
 
     def _read(self) -> None:
         """Part the text in pieces and count them."""
-        text, counter, length = self._text, self._counter, len(self._text)
+        text, counter, length = self._text, self._counts, len(self._text)
         search, at = counter.border.search, 0
         while at < length:
             found = search(text, at + _PART)
@@ -271,12 +267,12 @@ class UnitMeasure(Summed):
 
     def _add_long(self, key: str, at: int) -> int:
         """Add the sums of a piece that is too long to be known, in stretches; where it ends."""
-        (piece,) = self._counter.parting.pieces([key])
+        (piece,) = self._counts.parting.pieces([key])
         for i in range(0, len(piece), STRETCH):
             if i:
                 self._soft.append(at + i)
             self._starts.append(at + i)
-            self._sums.append(self._sums[-1] + self._counter.opening(piece[i : i + STRETCH]))
+            self._sums.append(self._sums[-1] + self._counts.opening(piece[i : i + STRETCH]))
         return at + len(piece)
 
     def _after(self, at: int) -> tuple[int, int]:
@@ -293,7 +289,7 @@ class UnitMeasure(Summed):
         if start >= end:
             return self._before(end)[0]
         pieces = self._text[start : min(end, self._starts[i + 1])]
-        return start + self._counter.reach(pieces, count - self._sums[i])
+        return start + self._counts.reach(pieces, count - self._sums[i])
 
     def _least(self, count: int) -> int:
         return self._starts[min(bisect_left(self._sums, count), len(self._starts) - 1)]
