@@ -257,3 +257,10 @@ def test_a_tokenizer_that_reaches_across_spaces_is_counted_whole(change: dict[st
         state = json.loads(made.to_str()) | {"normalizer": change["normalizer"]}
         made = library.Tokenizer.from_str(json.dumps(state))
     assert not tokens(made).proved
+
+
+@pytest.mark.parametrize("mark", "。！？")
+def test_a_word_that_fits_is_whole_after_a_sentence_that_ends_inside_it(mark: str) -> None:
+    text = "a" * 11 + " " + mark + "b" * 22
+    chunks = by_text(chunk_size=23).split(text)
+    assert [chunk.own_text for chunk in chunks] == ["a" * 11 + " " + mark, "b" * 22]

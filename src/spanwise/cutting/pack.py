@@ -41,9 +41,11 @@ class Packer:
         text: the whole text.
         measure: the sizer, bound to the text.
         size: what a piece may hold, in the measure's unit.
+        most: what it may hold at the very most, with the word that a heading keeps.
     """
 
     __slots__ = (
+        "bound",
         "boundaries",
         "capped",
         "ends",
@@ -55,10 +57,11 @@ class Packer:
         "text",
     )
 
-    def __init__(self, text: str, measure: Measure, size: int) -> None:
+    def __init__(self, text: str, measure: Measure, size: int, most: int | None = None) -> None:
         self.text = text
         self.measure = measure
         self.size = size
+        self.bound = size + RUNT - 1 if most is None else min(most, size + RUNT - 1)
         self.capped = measure if isinstance(measure, Capped) else None
         self.rows_kept = 0  # what the header of a table takes beside its later rows
         self.exact = isinstance(measure, Chars)
@@ -218,7 +221,7 @@ class Packer:
 
     def under_head(self, p: int, head: int, hi: int) -> int:
         """`under_head` for a piece of this packer."""
-        return under_head(self.text, self.measure, p, head, hi, self.size)
+        return under_head(self.text, self.measure, p, head, hi, self.size, self.bound)
 
     def best(
         self, levels: Sequence[Level], p: int, low: int, half: int, limit: int, hi: int
@@ -274,16 +277,18 @@ class Packer:
         return c
 
 
-def under_head(text: str, measure: Measure, p: int, head: int, hi: int, size: int) -> int:
+def under_head(
+    text: str, measure: Measure, p: int, head: int, hi: int, size: int, bound: int
+) -> int:
     """The end of the first word under a heading that leaves no room for it, or -1.
 
-    A heading does not stand alone for the sake of the size: it may go over it,
-    by less than a runt, with the first word (or cluster) of its text.
+    A heading does not stand alone for the sake of the size: it may go over it, up
+    to ``bound``, with the first word (or cluster) of its text.
     """
     end = end_at(text, p, head)
     if fit_all(measure, p, end, size) < end:
         return -1
-    limit = fit_all(measure, p, hi, size + RUNT - 1)
+    limit = fit_all(measure, p, hi, bound)
     if limit <= head:
         return -1
     c = WORD.first(text, head, min(limit + 1, hi))

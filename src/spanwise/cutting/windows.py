@@ -8,8 +8,16 @@ from dataclasses import dataclass
 
 from spanwise.cutting.caps import borrowed, halfway
 from spanwise.cutting.clusters import border_after, border_before
-from spanwise.cutting.levels import CLUSTER, SENTENCE_INSIDE, WORD, Find, Level, paragraph_level
-from spanwise.cutting.pack import reach, under_head
+from spanwise.cutting.levels import (
+    CLUSTER,
+    SENTENCE,
+    SENTENCE_INSIDE,
+    WORD,
+    Find,
+    Level,
+    paragraph_level,
+)
+from spanwise.cutting.pack import RUNT, reach, under_head
 from spanwise.cutting.sizers import Chars, Measure
 from spanwise.cutting.spans import Spans, end_at, is_white, start_at, texts_below, trim
 
@@ -101,7 +109,7 @@ class Windows:
                     if low > body:
                         # The headings leave no room: the first word goes with them, or
                         # they are cut like other text.
-                        cut = under_head(text, measure, body, low, hi, size)
+                        cut = under_head(text, measure, body, low, hi, size, size + RUNT - 1)
                         keep = False
                     opens, half, low = WORD.name, body, body
                 if back_half:
@@ -171,6 +179,7 @@ class Windows:
             cut = WORD.first(text, max(low, limit), min(hi, full + 1))
             opens_word = body == 0 or text[body].isspace()
             opens_word = opens_word or text[body - 1].isspace() or is_white(text[body - 1])
+            opens_word = opens_word or SENTENCE.last(text, body - 1, body) == body
             whole = cut < hi or opens_word
             if cut <= full and whole and self._fits(body, cut):
                 return cut, WORD.name

@@ -106,7 +106,7 @@ class SemanticChunker(Strategy):
         target = min(self.target_size, largest - min(overlap, largest // OVERLAP_SHARE))
         floor = min(_MIN, target * _MIN // _USUAL[1]) if self.min_size is None else self.min_size
         measure = self.measure(text, 0 if isinstance(self.max_size, int) else overlap)
-        packer = Packer(text, measure, target)
+        packer = Packer(text, measure, target, largest)
         paragraph = paragraph_level(text)
         levels = (paragraph, SENTENCE, WORD, CLUSTER)
         exempt: list[bool] = []

@@ -16,6 +16,7 @@ from .cuts import (
     ink,
     ink_start,
     line_cuts,
+    opens_word,
     overlap_start,
     paragraph_cuts,
     word_cuts,
@@ -203,8 +204,7 @@ def cut_anywhere(
         # Overlap gives way to a word: the window goes on to the next border.
         if start < body:
             cut = first_cut("word", text, max(end, body), high, on)
-            opens_word = body == 0 or text[body - 1].isspace() or text[body].isspace()
-            whole = cut < high or opens_word
+            whole = cut < high or opens_word(text, body, on)
             if whole and cut - body <= chunk_size:
                 return cut, cut + 1
     if "clusters" in on:

@@ -97,6 +97,14 @@ def sentence_cuts(text: str, on: On) -> tuple[int, ...]:
     return tuple(place for place in found if place in borders(text, on))
 
 
+def opens_word(text: str, place: int, on: On) -> bool:
+    """Whether what begins at a place is no rest of a word that was cut."""
+    beside = text[max(0, place - 1) : place + 1]
+    if place == 0 or beside[0] == "\ufeff" or any(map(str.isspace, beside)):
+        return True
+    return place in sentence_cuts(text, on)
+
+
 @lru_cache(maxsize=16)
 def clause_cuts(text: str, on: On) -> tuple[int, ...]:
     """As our clause rules say; no reference knows clauses."""

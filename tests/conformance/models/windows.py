@@ -7,7 +7,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .cuts import borders, cuts_between, ink, ink_start, last_cut, overlap_start, word_below
+from .cuts import (
+    borders,
+    cuts_between,
+    ink,
+    ink_start,
+    last_cut,
+    opens_word,
+    overlap_start,
+    word_below,
+)
 from .markdown import Headings, before_headings, below_headings
 from .white import Hang, On
 
@@ -135,8 +144,7 @@ def following_word(text: str, place: int, body: int, high: int, sizes: Sizes, *,
     found = cuts_between("word", text, place, min(full, high - 1), on)
     if found:
         return found[0]
-    opens_word = body == 0 or text[body - 1].isspace() or text[body].isspace()
-    return high if full == high and opens_word else -1
+    return high if full == high and opens_word(text, body, on) else -1
 
 
 def hard_cut(text: str, floor: int, end: int, *, on: On) -> int:
