@@ -137,7 +137,7 @@ class Blocks:
         """Where the text begins below the headings at a place that cut nothing."""
         for start, line_end in sorted(self.deeper.items()):
             if start <= place < line_end:
-                place = js_skip(self.text, line_end, end)
+                place = ink_start(self.text, line_end, end, self.on)
         return place
 
     def above_deeper(self, low: int, cut: int) -> int:
