@@ -231,7 +231,12 @@ def _paragraph_cuts_any(text: str, lo: int, hi: int) -> list[int]:
 
 
 def _first_paragraph_lf(text: str, lo: int, hi: int) -> int:
-    found = _BLANK_LF.search(text, lo + 1, hi)
+    line = text.find("\n", lo + 1, hi - 1)
+    if line < 0:
+        return hi
+    if text[line + 1] == "\n":
+        return line
+    found = _BLANK_LF.search(text, line, hi)
     return found.start() if found else hi
 
 

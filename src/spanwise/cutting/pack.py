@@ -160,7 +160,9 @@ class Packer:
         while p < hi:
             limit = p + size if exact else fit(p, hi, size)
             if limit >= hi:
-                self.add(p, hi, boundary)
+                add_start(p)
+                add_end(hi)
+                add_boundary(boundary)
                 return
             low = head if p < head < limit else p
             c = self.under_head(p, head, hi) if p < limit <= head else -1
@@ -187,7 +189,13 @@ class Packer:
                     self.add(p, end, boundary)
                 else:
                     self._fill(p, end, levels[1:], boundary, head, most)
-            p = start_at(text, c, hi)
+            # Most cuts lie at a space, a line end or two (the common cases of `start_at`).
+            if c + 2 < hi and text[c] in " \n":
+                p = c + 2 if text[c + 1] == "\n" else c + 1
+                if not "!" <= text[p] <= "~":
+                    p = start_at(text, c, hi)
+            else:
+                p = start_at(text, c, hi)
             boundary = level.name
 
     def fill_best(

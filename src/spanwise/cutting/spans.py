@@ -54,7 +54,14 @@ def first_ink(text: str, lo: int, hi: int) -> int:
 
 def end_at(text: str, lo: int, hi: int) -> int:
     """Where a passage up to ``hi`` ends: after ink, never inside a cluster, or ``lo``."""
-    end = hi - 1 if hi - 1 > lo and text[hi - 1] == "\n" else hi
+    end = hi
+    # The common cases: a space or a line end, or two of them.
+    if end > lo and text[end - 1] in " \n":
+        end -= 1
+        if end > lo and text[end - 1] in " \n":
+            end -= 1
+    if end > lo and "!" <= text[end - 1] <= "~":
+        return end
     while end > lo and text[end - 1] in WHITE:
         step = max(lo, end - _STEP)
         end = step + len(text[step:end].rstrip(WHITE))
@@ -65,11 +72,11 @@ def end_at(text: str, lo: int, hi: int) -> int:
 
 def start_at(text: str, lo: int, hi: int) -> int:
     """Where a passage from ``lo`` on begins: at ink, never inside a cluster, or ``hi``."""
-    # The common cases: a space, a blank line.
-    if lo + 1 < hi and text[lo] == " " and "!" <= text[lo + 1] <= "~":
-        return lo + 1
-    if lo + 2 < hi and text[lo : lo + 2] == "\n\n" and "!" <= text[lo + 2] <= "~":
-        return lo + 2
+    # The common cases: a space, a line end, a blank line.
+    if lo + 2 < hi and text[lo] in " \n":
+        start = lo + 2 if text[lo + 1] == "\n" else lo + 1
+        if "!" <= text[start] <= "~":
+            return start
     found = _INK.search(text, lo, hi)
     if found is None:
         return hi
