@@ -118,7 +118,7 @@ class Outline:
                 title = text[start:end]
                 if "\n" in title or "\r" in title:
                     title = " ".join(title.split())
-                paths.append((*paths[above], title) if above >= 0 else (title,))
+                paths.append(paths[above] + (title,) if above >= 0 else (title,))
             self._paths = paths
         return self._paths
 
@@ -136,13 +136,14 @@ class Outline:
 
         It is the last heading above the first character that is in no heading.
         """
-        found = self.structure
-        i = bisect_right(found.heading_starts, body) - 1
-        while i >= 0 and body < found.heading_ends[i]:
-            body = first_ink(self._text, found.heading_ends[i], end)
+        starts, stops = self.structure.heading_starts, self.structure.heading_ends
+        i = bisect_right(starts, body) - 1
+        # A heading governs what holds no other one.
+        while i >= 0 and body < stops[i] and i + 1 < len(starts) and starts[i + 1] < end:
+            body = first_ink(self._text, stops[i], end)
             if body >= end:
                 break
-            i = bisect_right(found.heading_starts, body, i) - 1
+            i = bisect_right(starts, body, i) - 1
         return i
 
     def titles_between(self, start: int, end: int) -> tuple[str, ...]:

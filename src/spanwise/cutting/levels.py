@@ -42,6 +42,7 @@ _LINE_END = re.compile(r"\r\n?|\n")
 # A blank line holds spaces and tabs alone, as in CommonMark.
 _BLANK = re.compile(r"(?:\r\n|\n|\r(?!\n))[ \t]*[\r\n]")
 _BLANK_LF = re.compile(r"\n[ \t]*\n")
+_OPENS_BLANK_LF = re.compile(r"\n(?=[ \t]*\n)")
 _WHITE_RUN = re.compile(r"\s+")
 
 # The last line end of a gap, with the indentation of the line that it opens.
@@ -176,7 +177,7 @@ def _line_cuts_any(text: str, lo: int, hi: int) -> list[int]:
 
 
 def _line_openings_lf(text: str, lo: int, hi: int, end: int) -> list[tuple[int, int]]:
-    found = [(line.start(), line.end()) for line in _OPENED_LF.finditer(text, lo + 1, hi + 1)]
+    found = [line.span() for line in _OPENED_LF.finditer(text, lo + 1, hi + 1)]
     # The white space after the last line end may go beyond the window.
     last = text.rfind("\n", found[-1][1] if found else lo + 1, hi + 1)
     if last >= 0:
@@ -194,19 +195,18 @@ def _last_paragraph_lf(text: str, lo: int, hi: int) -> int:
     if line < 0:
         return -1
     after = text[line + 1 : line + 2]
-    if after == "\n":
+    if after == "\n" or (after in _AFTER_LINE and _BLANK_LF.match(text, line)):
         return line
-    if text[line - 1] == "\n" and line - 1 > lo and after not in _AFTER_LINE:
+    if text[line - 1] == "\n" and line - 1 > lo:
         return line - 1
     # A later blank line than the last empty one can only be one that holds white space.
     found = text.rfind("\n\n", lo + 1, line + 1)
     floor = found + 1 if found >= 0 else lo + 1
-    if text.find("\n ", floor, line + 2) < 0 and text.find("\n\t", floor, line + 2) < 0:
+    if text.find(" \n", floor, line + 1) < 0 and text.find("\t\n", floor, line + 1) < 0:
         return found
-    while line >= floor:
-        if text[line + 1 : line + 2] in _AFTER_LINE and _BLANK_LF.match(text, line):
+    while (line := text.rfind("\n", floor, line)) >= 0:
+        if text[line + 1] in _AFTER_LINE and _BLANK_LF.match(text, line):
             return line
-        line = text.rfind("\n", floor, line)
     return found
 
 
@@ -218,12 +218,12 @@ def _last_paragraph_any(text: str, lo: int, hi: int) -> int:
 
 
 def _paragraph_cuts_lf(text: str, lo: int, hi: int) -> list[int]:
-    # A blank line may end outside the window, so no pattern is bound to it.
-    return [
-        c
-        for c in _line_cuts_lf(text, lo, hi)
-        if text[c + 1 : c + 2] in _AFTER_LINE and _BLANK_LF.match(text, c)
-    ]
+    found = [blank.start() for blank in _OPENS_BLANK_LF.finditer(text, lo + 1, hi + 1)]
+    # The last one may end outside the window, to which the pattern is bound.
+    last = text.rfind("\n", found[-1] + 1 if found else lo + 1, hi + 1)
+    if last >= 0 and _BLANK_LF.match(text, last):
+        found.append(last)
+    return found
 
 
 def _paragraph_cuts_any(text: str, lo: int, hi: int) -> list[int]:

@@ -259,10 +259,9 @@ class Packer:
         if len(opened) < 2:
             return opened[0][0] if opened else -1
         ink = opened[-1][1]
-        ends = [cut for cut, _ in opened[1:]]
-        ends.append(level.first(text, ink, min(hi, ink + self.size)))
+        stop = level.first(text, ink, min(hi, ink + self.size))
         best = least = longest = place = -1
-        for (cut, ink), end in zip(opened, ends, strict=True):
+        for (cut, ink), (end, _) in zip(opened, [*opened[1:], (stop, stop)], strict=True):
             indent = indentation(text, cut, ink) if ink - cut > 1 else 0
             if least < 0 or indent < least or (indent == least and end - ink > longest):
                 best, least, longest, place = cut, indent, end - ink, ink
@@ -312,8 +311,10 @@ def checksum(text: str, start: int) -> int:
 
 def indentation(text: str, cut: int, ink: int) -> int:
     """The columns before the first ink after a cut, when that ink opens a line."""
-    opened = max(text.rfind("\n", cut, ink), text.rfind("\r", cut, ink)) + 1
-    return len(text[opened:ink].expandtabs(4)) if 0 < opened < ink else 0
+    _, opened, indent = text[cut:ink].rpartition("\n")
+    if "\r" in indent:
+        _, opened, indent = indent.rpartition("\r")
+    return len(indent.expandtabs(4)) if opened else 0
 
 
 def merge_forward(

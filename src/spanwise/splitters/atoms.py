@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import compress
 from typing import NamedTuple
 
 from spanwise.cutting.levels import Level
@@ -28,12 +29,17 @@ class Atom(NamedTuple):
     kind: str
 
 
-def atoms_of(text: str, structure: Structure) -> list[Atom]:
-    """The fences and tables of a text, in order, each up to its last ink."""
-    found = zip(structure.atom_starts, structure.atom_ends, structure.atom_kinds, strict=True)
-    return [
-        Atom(start, end_at(text, start, end), kind) for start, end, kind in found if kind != "html"
+def atoms_of(text: str, structure: Structure) -> tuple[list[int], list[int], list[str]]:
+    """The starts, ends and kinds of the fences and tables, in order, each up to its last ink."""
+    starts, ends, kinds = structure.atom_starts, structure.atom_ends, structure.atom_kinds
+    kept = [kind != "html" for kind in kinds]
+    starts, ends = [*compress(starts, kept)], [*compress(ends, kept)]
+    # Most end with a fence or a bar: no white space to step over.
+    ends = [
+        end if "!" <= text[end - 1] <= "~" else end_at(text, start, end)
+        for start, end in zip(starts, ends, strict=True)
     ]
+    return starts, ends, [*compress(kinds, kept)]
 
 
 def refine_atom(

@@ -14,7 +14,7 @@ from spanwise.cutting.sizers import exceeds
 from spanwise.cutting.spans import Spans, end_at, start_at, texts_below, trim
 from spanwise.documents import Document, Outline
 from spanwise.errors import EmptyDocumentWarning, OptionError, shown
-from spanwise.splitters.atoms import atoms_of, refine_atom
+from spanwise.splitters.atoms import Atom, atoms_of, refine_atom
 from spanwise.splitters.base import (
     Sized,
     below_line,
@@ -107,8 +107,9 @@ class Blocks:
     """Cuts sections of Markdown between blocks; atoms stay whole while they fit."""
 
     __slots__ = (
+        "atom_ends",
+        "atom_kinds",
         "atom_starts",
-        "atoms",
         "block",
         "deeper_ends",
         "deeper_starts",
@@ -124,9 +125,8 @@ class Blocks:
         text, structure = packer.text, outline.structure
         self.packer = packer
         self.outline = outline
-        self.atoms = atoms_of(text, structure)
-        self.atom_starts = [atom.start for atom in self.atoms]
-        self.block: Level = block_level(text, self.atom_starts, [atom.end for atom in self.atoms])
+        self.atom_starts, self.atom_ends, self.atom_kinds = atoms_of(text, structure)
+        self.block: Level = block_level(text, self.atom_starts, self.atom_ends)
         self.levels = (paragraph_level(text), *below_line(text))
         self.heading_starts = structure.heading_starts
         self.heading_ends = structure.heading_ends
@@ -181,11 +181,12 @@ class Blocks:
         packer = self.packer
         end = end_at(packer.text, p, end)
         i = bisect_right(self.atom_starts, head) - 1
-        if i < 0 or head >= self.atoms[i].end:
+        if i < 0 or head >= self.atom_ends[i]:
             # Outside atoms a block holds no blank line.
             packer.fill_best(p, end, self.levels[1:], boundary, (head, end + 1))
             return
-        atom = self.atoms[i]._replace(start=max(head, self.atoms[i].start))
+        start = max(head, self.atom_starts[i])
+        atom = Atom(start, self.atom_ends[i], self.atom_kinds[i])
         if packer.fits(atom.start, atom.end) and packer.allows(p, atom.end):
             packer.add(p, atom.end, boundary)
         else:
@@ -229,7 +230,7 @@ class _Sections:
 
     def __init__(self, blocks: Blocks, front: int, floor: int) -> None:
         packer = blocks.packer
-        text, measure, size = packer.text, packer.measure, packer.size
+        text, measure, size, exact = packer.text, packer.measure, packer.size, packer.exact
         ends, count = blocks.heading_ends, len(blocks.heading_starts)
         starts = [*blocks.heading_starts, len(text)]
         self.starts: list[int] = []
@@ -246,7 +247,10 @@ class _Sections:
                 start, stop = starts[i], starts[i + 1]
                 if text[start] != "#":
                     start = start_at(text, start, stop)
-                head = start_at(text, ends[i], stop)
+                head = ends[i] + 2
+                # Most texts begin below a blank line (the common case of `start_at`).
+                if not (head < stop and text[head - 1] == "\n" and "!" <= text[head] <= "~"):
+                    head = start_at(text, ends[i], stop)
                 while head == stop and i + 1 < count:
                     i += 1
                     stop = starts[i + 1]
@@ -254,8 +258,11 @@ class _Sections:
                 if head == stop:
                     self.bare = (start, end_at(text, start, stop))
                     break
-            end = end_at(text, head, stop)
-            if packer.exact:
+            end = stop - 2
+            # Most end above a blank line (the common case of `end_at`).
+            if not (head < end and text[end:stop] == "\n\n" and "!" <= text[end - 1] <= "~"):
+                end = end_at(text, head, stop)
+            if exact:
                 body = end - head if end - head < floor and end - start <= size else -1
             elif measure.holds(head, end, floor - 1) and measure.holds(start, end, size):
                 body = measure.size(head, end)
@@ -314,7 +321,7 @@ def _pack_sections(blocks: Blocks, front: int, floor: int) -> None:
                 opened, boundary = -1, "heading"
             i += 1
             continue
-        first = len(packer)
+        first = len(packer.starts)
         if whole:
             add(start, end, boundary)
         else:

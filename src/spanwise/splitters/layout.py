@@ -10,7 +10,7 @@ from spanwise.cutting.pack import Packer
 from spanwise.cutting.spans import Spans, end_at, start_at
 from spanwise.cutting.windows import Aim, Windows
 from spanwise.documents import Document
-from spanwise.splitters.atoms import atoms_of, refine_atom
+from spanwise.splitters.atoms import Atom, atoms_of, refine_atom
 from spanwise.splitters.base import ANY_SIZE, Sized, below_line
 from spanwise.splitters.text import cap_spans
 
@@ -61,7 +61,7 @@ class ByLayout(Sized):
         # An atom that is over the cap is filled up to it.
         packer = Packer(text, measure, size if self.limit is None else ANY_SIZE)
         heading = 0
-        for atom in atoms_of(text, structure):
+        for atom in map(Atom, *atoms_of(text, structure)):
             # Headings right above an atom belong to it.
             while heading < len(ends) and ends[heading] <= atom.start:
                 heading += 1
