@@ -189,9 +189,9 @@ class Packer:
                     self.add(p, end, boundary)
                 else:
                     self._fill(p, end, levels[1:], boundary, head, most)
-            # Most cuts lie at a space, a line end or two (the common cases of `start_at`).
+            # Most cuts lie at a space or a line end, or at two (the common cases of `start_at`).
             if c + 2 < hi and text[c] in " \n":
-                p = c + 2 if text[c + 1] == "\n" else c + 1
+                p = c + 2 if text[c + 1] in " \n" else c + 1
                 if not "!" <= text[p] <= "~":
                     p = start_at(text, c, hi)
             else:

@@ -72,9 +72,9 @@ def end_at(text: str, lo: int, hi: int) -> int:
 
 def start_at(text: str, lo: int, hi: int) -> int:
     """Where a passage from ``lo`` on begins: at ink, never inside a cluster, or ``hi``."""
-    # The common cases: a space, a line end, a blank line.
+    # The common cases: a space or a line end, or two of them.
     if lo + 2 < hi and text[lo] in " \n":
-        start = lo + 2 if text[lo + 1] == "\n" else lo + 1
+        start = lo + 2 if text[lo + 1] in " \n" else lo + 1
         if "!" <= text[start] <= "~":
             return start
     found = _INK.search(text, lo, hi)
