@@ -197,10 +197,11 @@ def _last_paragraph_lf(text: str, lo: int, hi: int) -> int:
     after = text[line + 1 : line + 2]
     if after == "\n" or (after in _AFTER_LINE and _BLANK_LF.match(text, line)):
         return line
-    if text[line - 1] == "\n" and line - 1 > lo:
-        return line - 1
+    before = text.rfind("\n", lo + 1, line)
+    if before < 0 or before == line - 1:
+        return before
     # A later blank line than the last empty one can only be one that holds white space.
-    found = text.rfind("\n\n", lo + 1, line + 1)
+    found = text.rfind("\n\n", lo + 1, before + 1)
     floor = found + 1 if found >= 0 else lo + 1
     if text.find(" \n", floor, line + 1) < 0 and text.find("\t\n", floor, line + 1) < 0:
         return found

@@ -144,7 +144,7 @@ class Windows:
                 body = start_at(text, cut, hi)
             window = cut
             if inside and opens in BEFORE_WHITE:
-                window = min(cut + 1, body)
+                window = cut + 1 if cut < body else body
             if overlap:
                 window = self._reopened(window, before)
 
