@@ -355,6 +355,39 @@ def test_a_run_without_spaces_is_given_in_bounded_pieces() -> None:
         assert max(map(len, encoding.given)) <= 2000
 
 
+def test_runs_encoded_at_once_give_what_they_give_one_by_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """However many cores there are, and with pieces that are too long in between."""
+    monkeypatch.setattr(token_ends, "_RUN", 200)
+    text = (PROSE + FOREIGN + "a" * 2000 + "\n\ud83d\ude00 ") * 3
+    sizer = sizer_of("cl100k_base")
+    found = []
+    for cores in (1, 2, 64):
+        monkeypatch.setattr(token_ends, "cores", lambda cores=cores: cores)
+        measure = sizer.bind(text)
+        assert isinstance(measure, token_ends.TokenEnds)
+        found.append([measure.size(at, at + 300) for at in range(0, len(text), 100)])
+        found[-1] += by_text(chunk_size=50, sizer=sizer).split(text).starts
+    assert found[0] == found[1] == found[2]
+
+
+def test_what_an_encoder_raises_while_runs_are_encoded_at_once_is_raised(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def encode(text: str) -> list[int]:
+        if "bad" in text:
+            raise ValueError("no token for bad")
+        return list(text.encode())
+
+    monkeypatch.setattr(token_ends, "_RUN", 200)
+    monkeypatch.setattr(token_ends, "cores", lambda: 4)
+    encoding = token_ends.Encoding(encode, [1] * 256, units.SPACES)
+    assert encoding.bind(PROSE).size(0, len(PROSE)) == len(PROSE)
+    with pytest.raises(ValueError, match="no token for bad"):
+        encoding.bind(PROSE + "bad " + PROSE)
+
+
 @pytest.mark.parametrize("most", [50, 700])
 def test_what_is_remembered_is_bounded(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """More distinct words than are kept give the same sizes."""

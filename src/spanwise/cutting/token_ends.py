@@ -7,14 +7,21 @@ many tokens as end there.
 
 from __future__ import annotations
 
+import os
 import re
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
 from itertools import accumulate
+from typing import TYPE_CHECKING
 
 from spanwise.cutting.sums import STRETCH, Summed
 from spanwise.cutting.units import Parting
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 __all__ = ["Encoding", "TokenEnds"]
 
@@ -23,6 +30,12 @@ _RUN, _WINDOW = 1 << 15, 512
 
 # Code points given to an encoder at once, of up to four tokens each: bpe-openai refuses 200,000.
 _MOST = 48_000
+
+# More threads than this gain little: what is left is Python's.
+_THREADS = 4
+
+# A text of so many code points may have more bytes than the smaller places hold.
+_MANY = 1 << 30
 
 # The bytes of UTF-8 that begin no character.
 _INNER = bytes(range(0x80, 0xC0))
@@ -73,9 +86,36 @@ class Encoding:
 
     following = opening
 
+    def each(self, texts: Iterable[str], count: int) -> Iterator[list[int]]:
+        """The tokens of ``count`` strings, in order; of several at once, where there are cores.
+
+        Encoders let other threads run while they read. A few strings are read ahead at most.
+        """
+        threads = min(_THREADS, count, cores())
+        if threads < 2:
+            yield from map(self.encode, texts)
+            return
+        # Not imported above: it brings logging along, which few need.
+        pools = import_module("concurrent.futures")
+        with pools.ThreadPoolExecutor(threads, "spanwise") as pool:
+            reading: deque[Future[list[int]]] = deque()
+            for text in texts:
+                reading.append(pool.submit(self.encode, text))
+                if len(reading) > 2 * threads:
+                    yield reading.popleft().result()
+            while reading:
+                yield reading.popleft().result()
+
     def bind(self, text: str) -> TokenEnds:
         """The encoding bound to a text, which is then read once."""
         return TokenEnds(text, self)
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def runs(text: str, border: re.Pattern[str]) -> Iterator[tuple[int, int, bool]]:
@@ -104,23 +144,30 @@ class TokenEnds(Summed[Encoding]):
 
     def __init__(self, text: str, encoding: Encoding) -> None:
         super().__init__(text, encoding)
-        self._ends = array("Q", [0])  # where so many tokens end
+        self._ends = array("I" if len(text) < _MANY else "Q", [0])  # where so many tokens end
         self._blocks = array("Q")  # where blocks begin in UTF-8, if that is not as in the text
         if not text.isascii():
             step = 1 << _BLOCK_BITS
             sizes = (_utf8(text[i : i + step]) for i in range(0, len(text), step))
             self._blocks.extend(accumulate(sizes, initial=0))
-        for start, stop, long in runs(text, encoding.border):
+        parts = list(runs(text, encoding.border))
+        usual = [(start, stop) for start, stop, long in parts if not long]
+        tokens = encoding.each((text[start:stop] for start, stop in usual), len(usual))
+        for start, stop, long in parts:
             if long:
                 self._add_stretches(start, stop, STRETCH)
             else:
-                self._add(start, stop)
+                self._add(start, stop, next(tokens))
 
-    def _add(self, start: int, stop: int) -> None:
+    def _read(self, start: int, stop: int) -> None:
+        """Add the ends of the tokens of ``[start, stop)``, which are not known yet."""
+        self._add(start, stop, self._counts.encode(self._text[start:stop]))
+
+    def _add(self, start: int, stop: int, tokens: list[int]) -> None:
         """Add the ends of the tokens of ``[start, stop)``."""
         ends, read, lengths = self._ends, len(self._ends), self._counts.lengths
-        run, begin = self._text[start:stop], ends.pop()
-        sizes = [lengths[token] for token in self._counts.encode(run)]
+        begin = ends.pop()
+        sizes = [lengths[token] for token in tokens]
         ends.fromlist([*accumulate(sizes, initial=begin)])
         end = self._byte(stop)
         if ends[-1] == end:
@@ -131,8 +178,8 @@ class TokenEnds(Summed[Encoding]):
         if stop - start == 1:
             ends.extend([end] * len(sizes))
         elif found:
-            self._add(start, found.start())
-            self._add(found.start(), stop)
+            self._read(start, found.start())
+            self._read(found.start(), stop)
         else:
             self._add_stretches(start, stop, 1)
 
@@ -141,7 +188,7 @@ class TokenEnds(Summed[Encoding]):
         for at in range(start, stop, length):
             if at > start:
                 self._soft.append(at)
-            self._add(at, min(at + length, stop))
+            self._read(at, min(at + length, stop))
 
     def holds(self, lo: int, hi: int, limit: int) -> bool:
         """Whether a range is counted to be at most ``limit``; cheap when it is far from it."""
