@@ -315,7 +315,7 @@ def test_every_strategy_cuts(cli: Cli, name: str) -> None:
     ],
 )
 def test_names_of_python_work(name: str, strategy: str) -> None:
-    assert strategies.chooser(name, {})(spanwise.Document(text="")).name == strategy
+    assert strategies.Chooser(name, {})(spanwise.Document(text="")).name == strategy
 
 
 def test_sizes_reach_the_strategy(cli: Cli) -> None:
@@ -441,12 +441,46 @@ def test_wrong_use_is_two_and_named(cli: Cli, arguments: list[str], said: str) -
     assert err.startswith("spanwise")
 
 
-def test_an_option_must_fit_every_file_of_a_run(cli: Cli, tmp_path: Path) -> None:
-    (tmp_path / "a.md").write_bytes(b"A")
+def test_an_option_must_fit_some_file_of_a_run(cli: Cli, tmp_path: Path) -> None:
+    """It is for the files whose strategy takes it; one for none is refused, or told of."""
     (tmp_path / "b.csv").write_bytes(b"a,b")
     status, out, err = cli("chunk", tmp_path, "--min-size", "5")
     assert (status, out) == (2, "")
     assert "--min-size has no effect on by_record" in err
+    (tmp_path / "a.md").write_bytes(b"# A\n\nOne.\n\n# B\n\nTwo.")
+    (tmp_path / "z.vtt").write_bytes(b"WEBVTT\n\n00:01.000 --> 00:02.000\nHello.\n")
+    status, out, err = cli("chunk", tmp_path, "--overlap", "0", "--min-size", "0")
+    assert status == 0
+    assert "no effect" not in err
+    assert [json.loads(line)["doc_uri"][-5:] for line in out.splitlines()] == [
+        *("/a.md", "/a.md", "b.csv", "z.vtt"),
+    ]
+    (tmp_path / "only").mkdir()
+    (tmp_path / "only" / "p.html").write_bytes(b"<p>Text.</p>")
+    status, out, err = cli("chunk", tmp_path / "only", "--separator", "x", "--by", "record")
+    assert status == 0
+    (tmp_path / "only" / "p.html").rename(tmp_path / "only" / "p.srt")
+    (tmp_path / "only" / "p.srt").write_bytes(b"1\n00:00:01,000 --> 00:00:02,000\nHello.\n")
+    status, out, err = cli("chunk", tmp_path / "only", "--max-level", "1")
+    assert (status, len(out.splitlines())) == (0, 1)
+    assert "--max-level had no effect" in err
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("p.html", b"<h1>A</h1><h2>B</h2><p>Text.</p>"),
+        ("m.py", b"def f():\n    return 1\n"),
+        ("n.md", b"# A\n\n## B\n\nText."),
+    ],
+)
+def test_options_of_headings_are_taken_by_every_kind_with_headings(
+    cli: Cli, tmp_path: Path, name: str, data: bytes
+) -> None:
+    (tmp_path / name).write_bytes(data)
+    for verb in ("chunk", "explain"):
+        status, out, err = cli(verb, tmp_path / name, "--max-level", "1")
+        assert (status, bool(out), "no effect" in err) == (0, True, False)
 
 
 def test_a_size_that_one_document_cannot_meet_is_its_own_failure(cli: Cli, tmp_path: Path) -> None:

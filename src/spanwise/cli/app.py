@@ -61,7 +61,7 @@ from spanwise.cli.sources import (
     notes,
     remarks,
 )
-from spanwise.cli.strategies import chooser
+from spanwise.cli.strategies import Chooser
 from spanwise.cli.tables import chunk_rows, cut_rows
 from spanwise.documents import Document
 from spanwise.embedders.registry import find_embedder
@@ -166,7 +166,7 @@ def chunk(
         given = given_options(
             chunk_size, overlap, min_size, max_size, max_level, separator, sizer, tokenizer
         )
-        choose = chooser(by, given, embedder)
+        choose = Chooser(by, given, embedder)
     failures = Failures()
     sources = find_sources(
         paths,
@@ -176,7 +176,7 @@ def chunk(
         ignore_files=not no_ignore,
         recursive=not no_recursive,
     )
-    _check(choose, sources)
+    choose.check(source.media_type for source in sources)
     form = _form(format_, screen)
     show = {Format.table: chunk_rows, Format.jsonl: _json_lines, Format.text: _passages}[form](
         screen
@@ -210,6 +210,8 @@ def chunk(
                     working.wrote(i, each.end / length, size)
             working.finished(size)
     sys.stdout.flush()
+    for option in choose.unused if done else ():
+        screen.tell(f"{option} had no effect: no document was cut by a strategy that takes it")
     if proofs:
         screen.tell(f"{fit or tokenizer}: {spanwise.ClipReport.of_all(proofs)}", "dim")
     _sum_up(screen, done, passages, failures)
@@ -248,9 +250,9 @@ def explain(
         given = given_options(
             chunk_size, overlap, min_size, max_size, max_level, separator, sizer, tokenizer
         )
-        choose = chooser(by, given, embedder)
+        choose = Chooser(by, given, embedder)
     source, failures = Source(file), Failures()
-    _check(choose, [source])
+    choose.check([source.media_type])
 
     def work() -> tuple[Document, Strategy, list[spanwise.Cut]]:
         document = source.load(encoding)
@@ -262,6 +264,8 @@ def explain(
     if answer is None:
         raise failed(failures.reasons)
     document, splitter, cuts = answer
+    for option in choose.unused:
+        screen.tell(f"{option} had no effect on {splitter.name}")
     form = _form(format_, screen)
     if form is Format.jsonl:
         for each in cuts:
@@ -349,12 +353,6 @@ for _verb, _examples in (*INDEX_VERBS, *SEARCH_VERBS, *KEEPING_VERBS):
     app.command(name_of_verb(_verb), rich_help_panel=_INDEX, epilog=_examples)(edge(_verb))
 for _verb, _examples in EVAL_VERBS:
     app.command(name_of_verb(_verb), rich_help_panel=_CHOICE, epilog=_examples)(edge(_verb))
-
-
-def _check(choose: Callable[[Document], Strategy], sources: Sequence[Source]) -> None:
-    """Refuse options that do not fit, before any document is read."""
-    for media_type in sorted({source.media_type for source in sources} or {""}):
-        choose(Document(text="", media_type=media_type))
 
 
 def _form(format_: Format | None, screen: Screen) -> Format:

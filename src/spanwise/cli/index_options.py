@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from spanwise.cli.strategies import NAMES
+from spanwise.cli.strategies import INDEX_NAMES
 from spanwise.embedders.registry import FORMS
 from spanwise.errors import OptionError, shown
 from spanwise.index.making import NO_EMBEDDER
@@ -104,7 +104,7 @@ IndexBy = Annotated[
     str,
     typer.Option(
         metavar="NAME",
-        help=f"{', '.join(NAMES[:-1])} or {NAMES[-1]}. Unset: as the index was made; of a new "
+        help=f"{', '.join(INDEX_NAMES[:-1])} or {INDEX_NAMES[-1]}. Unset: as the index was made; of a new "
         "one each document by its kind, in passages of a size that finds well.",
         rich_help_panel=_CUTTING,
     ),

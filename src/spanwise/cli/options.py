@@ -74,7 +74,8 @@ By = Annotated[
     typer.Option(
         metavar="NAME",
         help=f"{', '.join(NAMES[:-1])} or {NAMES[-1]}. "
-        "Unset: heading for Markdown, record for JSON lines, CSV and TSV, paragraph for the rest.",
+        "Unset: heading for Markdown and every kind with headings, rows or records for data, turns "
+        "for transcripts, paragraph for the rest.",
         rich_help_panel=_CUTTING,
     ),
 ]

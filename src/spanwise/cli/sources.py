@@ -16,12 +16,17 @@ from spanwise.errors import LoadError, OptionError, SpanwiseError, SpanwiseWarni
 from spanwise.loaders.base import Raw
 from spanwise.loaders.files import find_documents, load, load_raw
 from spanwise.loaders.folders import archive_members, is_archive
+from spanwise.loaders.plain import TextLoader
+from spanwise.loaders.records import CsvLoader, JsonLinesLoader
 from spanwise.loaders.registry import SUFFIXES
 from spanwise.loaders.text import media_type_of
 
 __all__ = ["Failures", "Source", "attempt", "find_sources", "notes", "remarks"]
 
 STANDARD_INPUT = "-"
+
+# The suffixes that say how a document is cut before it is read.
+_TELLING = (*TextLoader.suffixes, *CsvLoader.suffixes, *JsonLinesLoader.suffixes)
 
 Result = TypeVar("Result")
 
@@ -46,8 +51,9 @@ class Source:
 
     @property
     def media_type(self) -> str:
-        """What its document's media type will be."""
-        return "" if self.path == STANDARD_INPUT else media_type_of(Path(self.path).suffix)
+        """What its document's media type will be, or empty where what it holds decides."""
+        suffix = Path(self.path).suffix.lower()
+        return media_type_of(suffix) if suffix in _TELLING else ""
 
     @property
     def size(self) -> int:

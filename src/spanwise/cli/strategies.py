@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
@@ -11,17 +11,19 @@ from spanwise.documents import Document
 from spanwise.embedders.base import Embedder
 from spanwise.errors import OptionError, shown
 from spanwise.splitters.base import Splitter, Strategy
-from spanwise.splitters.choose import splitter_for
+from spanwise.splitters.choose import RECORDS, splitter_for
 from spanwise.splitters.engine import BySize, ByTitle
 from spanwise.splitters.fixed import FixedWithOverlap, WholeDocument
 from spanwise.splitters.heading import ByHeading
 from spanwise.splitters.layout import ByLayout
 from spanwise.splitters.paragraph import ByParagraph
+from spanwise.splitters.parts import ByPart
 from spanwise.splitters.presets import for_search
 from spanwise.splitters.structure import SemanticChunker
 from spanwise.splitters.text import ByRecord, ByText
+from spanwise.splitters.turns import ByTurn
 
-__all__ = ["INDEX_NAMES", "NAMES", "chooser", "index_splitter", "options_of", "unescape"]
+__all__ = ["INDEX_NAMES", "NAMES", "Chooser", "index_splitter", "options_of", "unescape"]
 
 _KINDS: tuple[tuple[str, type[Strategy]], ...] = (
     ("heading", ByHeading),
@@ -51,38 +53,61 @@ _PYTHON_ONLY = {
     "turns": "by_turn needs a transcript's turns; call it from Python",
 }
 
+# What `splitter_for` may answer for a document of a type that says as much; any of them for others.
+_ANY: tuple[type[Strategy], ...] = (ByHeading, ByParagraph, ByPart, ByRecord, ByTurn)
+_ROWS = (ByRecord, ByPart)
+_CHOSEN: dict[str, tuple[type[Strategy], ...]] = {
+    "text/markdown": (ByHeading,),
+    **dict.fromkeys(RECORDS, _ROWS),
+    "text/plain": (ByParagraph, ByTurn),
+}
+
 # The size that packing fills to has another name in one reference.
 _TARGET = "target_size"
 
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "\\": "\\"}
 
 
-def chooser(
-    by: str, given: Mapping[str, Any], embedder: Embedder | None = None
-) -> Callable[[Document], Strategy]:
+class Chooser:
     """What answers a document's splitter, with the options given, within an embedder.
 
-    Without a name it depends on the document's media type; a separator alone
-    means records. Raises `OptionError` for a name or an option that does not fit.
+    Without a name it depends on the document, and each option is for those documents whose
+    strategy takes it; a separator alone means records. Raises `OptionError` for a name or an
+    option that does not fit.
     """
-    choose = _choice(by, given)
-    return choose if embedder is None else lambda document: choose(document).within(embedder)
 
+    def __init__(self, by: str, given: Mapping[str, Any], embedder: Embedder | None = None) -> None:
+        if not by and "separator" in given:
+            by = "record"
+        self._given = given
+        self._embedder = embedder
+        self._made = _with_options(_kind(by)(), given) if by else None
+        self._unused = set() if by else set(given)
 
-def _choice(by: str, given: Mapping[str, Any]) -> Callable[[Document], Strategy]:
-    """What answers a document's splitter, with the options given."""
-    if not by and "separator" in given:
-        by = "record"
-    if by:
-        made = _with_options(_kind(by)(), given)
-        return lambda document: made
+    def __call__(self, document: Document) -> Strategy:
+        """The splitter of a document."""
+        splitter = self._made
+        if splitter is None:
+            fitting = splitter_for(document)
+            assert isinstance(fitting, Strategy)
+            taken = {name: self._given[name] for name in self._given if _takes(fitting, name)}
+            self._unused.difference_update(taken)
+            splitter = _with_options(fitting, taken)
+        return splitter if self._embedder is None else splitter.within(self._embedder)
 
-    def choose(document: Document) -> Strategy:
-        fitting = splitter_for(document)
-        assert isinstance(fitting, Strategy)
-        return _with_options(fitting, given)
+    def check(self, media_types: Iterable[str]) -> None:
+        """Refuse an option that no document of these types can take, before one is read."""
+        if self._made is not None:
+            return
+        kinds = [_CHOSEN.get(each, _ANY) for each in sorted({*media_types})]
+        for name in self._given:
+            if kinds and not any(_takes(kind, name) for each in kinds for kind in each):
+                _with_options(kinds[0][0](), {name: self._given[name]})
 
-    return choose
+    @property
+    def unused(self) -> list[str]:
+        """The options given that no document asked for took, as typed."""
+        return [_flag(name) for name in self._given if name in self._unused]
 
 
 def index_splitter(by: str, given: Mapping[str, Any]) -> Splitter | None:
@@ -149,7 +174,7 @@ def _with_options(splitter: Strategy, given: Mapping[str, Any]) -> Strategy:
     changes = {}
     for name, value in given.items():
         field = _TARGET if name == "chunk_size" and _TARGET in takes else name
-        if field not in takes:
+        if not _takes(splitter, name):
             known = ["chunk_size" if each == _TARGET else each for each in _ORDER if each in takes]
             raise OptionError(
                 f"{_flag(name)} has no effect on {splitter.name}, which takes "
@@ -157,6 +182,12 @@ def _with_options(splitter: Strategy, given: Mapping[str, Any]) -> Strategy:
             )
         changes[field] = value
     return replace(splitter, **changes)
+
+
+def _takes(strategy: Strategy | type[Strategy], option: str) -> bool:
+    """Whether a strategy has an option, under either name of its size."""
+    names = {each.name for each in fields(strategy)}
+    return option in names or (option == "chunk_size" and _TARGET in names)
 
 
 _ORDER = (

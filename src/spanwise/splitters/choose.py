@@ -12,10 +12,10 @@ from spanwise.splitters.parts import by_part
 from spanwise.splitters.text import by_record
 from spanwise.splitters.turns import by_turn
 
-__all__ = ["chunk", "splitter_for", "the_splitter"]
+__all__ = ["RECORDS", "chunk", "splitter_for", "the_splitter"]
 
 # Records of these types end with their lines.
-_RECORDS = ("application/jsonl", "application/x-ndjson", "text/csv", "text/tab-separated-values")
+RECORDS = ("application/jsonl", "application/x-ndjson", "text/csv", "text/tab-separated-values")
 
 
 # Parts that hold together where a loader found them and no headings.
@@ -29,7 +29,7 @@ def splitter_for(document: Document) -> Splitter:
     kind = next((kind for kind in document.kinds if kind in _WHOLE), "")
     if kind and document.structure is None:
         return by_part(kind)
-    if document.media_type in _RECORDS:
+    if document.media_type in RECORDS:
         return by_record("\r" if "\r" in document.text and "\n" not in document.text else "\n")
     marked = document.media_type.split(";")[0].strip().lower() in MARKDOWN
     if marked or document.structure is not None:
@@ -40,8 +40,9 @@ def splitter_for(document: Document) -> Splitter:
 def chunk(source: Document | str, by: Splitter | None = None) -> Chunks:
     """The chunks of a document or a string.
 
-    Without ``by``, Markdown and bare strings are cut by heading, plain text by
-    paragraph, records by record, transcripts by turn.
+    Without ``by``, Markdown, bare strings and every loaded kind with headings are
+    cut by heading, tables and data by whole rows or records, transcripts by turn,
+    the rest by paragraph. Raises `OptionError` for what is no splitter.
 
     >>> chunk("# Refunds\\n\\nFive to ten days.").texts
     ['# Refunds\\n\\nFive to ten days.']
