@@ -365,7 +365,7 @@ class Chunks(Sequence[Chunk]):
             path = [
                 outline.paths[i][-1][:_LONGEST_TITLE]
                 for i in outline.ancestors(heading)
-                if found.title_starts[i] < start and outline.paths[i][-1]
+                if found.title_starts[i] < min(start, found.title_ends[i])
             ]
         title = self.document.meta.get("title")
         if isinstance(title, str) and title and title not in path and title not in text:

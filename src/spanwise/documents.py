@@ -108,13 +108,20 @@ class Outline:
 
     @property
     def paths(self) -> list[tuple[str, ...]]:
-        """For each heading its path, outermost first, itself last."""
+        """For each heading its path, outermost first, itself last; none for one of level 0."""
         if self._paths is None:
             text, found = self._text, self.structure
             paths: list[tuple[str, ...]] = []
-            for above, start, end in zip(
-                self.parents, found.title_starts, found.title_ends, strict=True
+            for above, level, start, end in zip(
+                self.parents,
+                found.heading_levels,
+                found.title_starts,
+                found.title_ends,
+                strict=True,
             ):
+                if not level:
+                    paths.append(())
+                    continue
                 title = text[start:end]
                 if "\n" in title or "\r" in title:
                     title = " ".join(title.split())
@@ -150,7 +157,7 @@ class Outline:
         """The titles of the headings that ``[start, end)`` touches."""
         first = bisect_right(self.structure.heading_ends, start)
         last = bisect_left(self.structure.heading_starts, end)
-        return tuple(path[-1] for path in self.paths[first:last]) if first < last else ()
+        return tuple(path[-1] for path in self.paths[first:last] if path) if first < last else ()
 
     def table_header(self, position: int) -> tuple[int, int]:
         """The header and delimiter rows of the table a position lies in, below them.
@@ -476,8 +483,13 @@ class Document:
         return value
 
     def _with_pages(self, parts: Parts) -> Parts:
-        """These parts, and pages by form feeds where there are no others."""
-        if "\f" not in self.text or "page" in parts.kinds:
+        """These parts, and pages by form feeds in plain text that has no others.
+
+        In source code, records and mail a form feed parts no pages.
+        """
+        kind = self.media_type.split(";")[0].strip().lower()
+        paged = kind in (*MARKDOWN, "text/plain") and self.structure is None
+        if not paged or "\f" not in self.text or "page" in parts.kinds:
             return parts
         pages: list[PartRow] = []
         at = 0

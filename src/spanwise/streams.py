@@ -16,7 +16,9 @@ from spanwise.cutting.sizers import chars, utf8_bytes, words
 from spanwise.cutting.spans import first_ink
 from spanwise.cutting.tallies import Tally
 from spanwise.errors import LoadError, OptionError, shown
+from spanwise.loaders.base import Raw
 from spanwise.loaders.byte_streams import Decoded
+from spanwise.loaders.plain import TextLoader
 from spanwise.loaders.records import (
     SAMPLE,
     first_row,
@@ -25,6 +27,8 @@ from spanwise.loaders.records import (
     row_header,
     sniff_delimiter,
 )
+from spanwise.loaders.registry import LOADERS
+from spanwise.loaders.text import media_type_of
 from spanwise.splitters.base import Splitter, require
 from spanwise.splitters.parts import ByPart
 from spanwise.splitters.steps import PartSteps, RecordSteps, Step, Steps, WindowSteps
@@ -35,6 +39,9 @@ __all__ = ["iter_chunks"]
 # How many bytes are read at a time: cutting a megabyte takes far longer than joining the rest
 # of the one before to it, and memory stays at a few times as much.
 _WINDOW = 1 << 20
+
+# How many of the first bytes are looked at for what kind of text a file is.
+_HEAD = 1 << 16
 
 # The files whose chunks need no look at the whole: plain text and records of lines.
 _ROWS = (".csv", ".tsv")
@@ -167,7 +174,21 @@ class _Stream:
             start = source.tell()
             known = self._look_through(source)
             source.seek(start)
+            self._check_kind(source.read(_HEAD))
+            source.seek(start)
         yield from self._cut(Decoded(source, self.name, self.encoding, self.window), by, known)
+
+    def _check_kind(self, head: bytes) -> None:
+        """Refuse what `load` would take for another kind by how it begins."""
+        raw = Raw(
+            data=head, name=self.name, uri=self.uri, suffix=self.suffix, encoding=self.encoding
+        )
+        loader = next(each for each in LOADERS if each.claims(raw))
+        if media_type_of(self.suffix) == "text/plain" and not isinstance(loader, TextLoader):
+            raise OptionError(
+                f"{self.name}: it begins as {loader.name} does, and load reads it as that, which "
+                "needs the whole text; use load, or read it as lines with uri='a.log'"
+            )
 
     def _look_through(self, source: Any) -> _Known:
         pages = returns = False
@@ -217,7 +238,10 @@ class _Stream:
         else:
             assert places is not None
             steps = PartSteps(by, places.next, header.room(by))
-        makes = _Makes(self.uri, meta, by, places, "\f" in text or bool(known.pages), header)
+        # As in `Document`, form feeds part pages of plain text alone.
+        plain = media_type_of(self.suffix) == "text/plain"
+        paged = plain and ("\f" in text or bool(known.pages))
+        makes = _Makes(self.uri, meta, by, places, paged, header)
         base, returns = 0, known.returns
         waiting: deque[Step] = deque()
         while True:
@@ -238,13 +262,14 @@ class _Stream:
             waiting = deque((s - keep, b - keep, e - keep, name) for s, b, e, name in waiting)
             at = len(text) - keep
             text, final = grow(text[keep:])
-            if makes.index and not makes.paged and known.pages is None and "\f" in text[at:]:
+            late = plain and not makes.paged and known.pages is None
+            if late and makes.index and "\f" in text[at:]:
                 raise LoadError(
                     f"{self.name}: the form feed at position {base + text.index(chr(12), at)} "
                     "makes pages, which the chunks before it should have named; give a path, or a "
                     "file that can be read twice"
                 )
-            makes.paged = makes.paged or "\f" in text
+            makes.paged = makes.paged or (plain and "\f" in text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,9 @@ def built() -> Document:
         made.item("small")
         made.item("large", depth=1)
         made.table(
-            [["land", "price"], ["France | Monaco", "5"], ["Spain", "6"]], part="row", first=4
+            [["land", "price"], ["France | Monaco", "5"], ["Spain", "6"]],
+            part="row",
+            labels=list("456"),
         )
         made.code("x = 1\n\ny = 2")
     with made.part("slide", "3"):
@@ -84,7 +86,7 @@ def test_whatever_is_written_the_document_is_whole(blocks: list[tuple[str, str]]
             elif kind == "c":
                 made.code(text)
             else:
-                made.table([[text, text], [text]], part="row")
+                made.table([[text, text], [text]], part="row", labels=["1", "2"])
     doc = made.document(uri="", media_type="x/y", meta={})
     own = "".join("".join(each.own_text.split()) for each in by_layout(overlap=0).split(doc))
     assert own == "".join(doc.text.split())
@@ -230,7 +232,11 @@ def test_room_for_the_header_is_left_where_it_is_not_shown_and_said(
 def test_the_header_of_a_table_has_its_room_too() -> None:
     made = Builder()
     made.paragraph("Above the table.")
-    made.table([["land", "price"], *([f"L{i}", str(i)] for i in range(12))], part="row")
+    made.table(
+        [["land", "price"], *([f"L{i}", str(i)] for i in range(12))],
+        part="row",
+        labels=list("0123456789ABC"),
+    )
     doc = made.document(uri="a.xlsx", media_type="application/x", meta={})
     chunks = by_part("row", chunk_size=200, max_size=90).split(doc)
     assert len(chunks) > 2

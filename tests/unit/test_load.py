@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanwise import Document, LoadError, OptionError
+from spanwise import Document, LoadError, OptionError, chunk
+from spanwise.cli.sources import remarks
 from spanwise.loaders import files as files_module
 from spanwise.loaders import find_documents, load
 from spanwise.splitters.choose import splitter_for
@@ -265,3 +266,37 @@ def test_every_kind_is_whole_and_cites_its_source(name: str) -> None:
         assert not doc.text[at:].strip()
     again = load(raw, uri=name, isolate=True)
     assert (again.text, again.parts) == (doc.text, doc.parts)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "citation"),
+    [
+        ("m.py", b"def f():\n    return 1\n\x0c\ndef g():\n    return 2\n", "m.py, lines 1-5, f"),
+        ("a.csv", b"a,b\n1,x\x0cy\n2,z\n", "a.csv, rows 1-3"),
+        ("a.eml", b"From: a@x\nSubject: s\n\nbody\x0cmore\n", "a.eml, s"),
+        ("a.txt", b"one\x0ctwo", "a.txt, p. 1"),
+    ],
+)
+def test_form_feeds_make_pages_of_plain_text_alone(name: str, data: bytes, citation: str) -> None:
+    assert chunk(load(data, uri=name))[0].citation == citation
+
+
+@pytest.mark.parametrize("value", ["true", "3", "'yes'", "[a, b]"])
+def test_fields_of_front_matter_are_not_taken_for_what_loaders_note(value: str) -> None:
+    names = ("missing", "problem", "problems", "bad_rows", "pages_without_text", "header")
+    fields = "".join(f"{name}: {value}\n" for name in (*names, "encoding", "kept"))
+    document = load(f"---\n{fields}---\n# Head\n\nText.\n".encode(), uri="a.md")
+    assert remarks(document) == []
+    assert document.meta["encoding"] == "utf-8"
+    assert document.meta["kept"] == document.meta["front_matter.missing"]
+    assert chunk(document)[-1].context == ""
+
+
+def test_front_matter_is_read_the_same_whatever_is_installed() -> None:
+    fields = "title: >\n  Returns\n  handbook\nof: |\n  a\n  b\nx: &a 1\nm:\n  k: v\nn: 3\n"
+    assert load(f"---\n{fields}---\nText".encode(), uri="a.md").meta == {
+        "title": "Returns handbook",
+        "of": "a\nb",
+        "n": 3,
+        "encoding": "utf-8",
+    }

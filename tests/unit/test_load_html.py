@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
-from spanwise import Document, LoadError
+from spanwise import Document, LoadError, by_heading, chunk
+from spanwise import load as load_bytes
 from spanwise.loaders.base import Raw
 from spanwise.loaders.builder import Builder
 from spanwise.loaders.epub import EpubLoader
@@ -476,3 +477,24 @@ def test_protected_books_are_refused() -> None:
     assert "Fill the tank" in book(rebuilt({"META-INF/encryption.xml": font})).text
     with pytest.raises(LoadError, match="only deflate"):
         book(rebuilt({}, zipfile.ZIP_BZIP2))
+
+
+def test_each_line_of_the_source_is_found_again() -> None:
+    """Of a table's rows, of code and of text that runs over lines, tags and breaks included."""
+    html = (
+        "<h1>Prices</h1>\n<table>\n<tr><th>Item</th><th>Price</th></tr>\n"
+        + "".join(f"<tr><td>item {i}</td><td>price {i} euro</td></tr>\n" for i in range(90))
+        + "</table>\n<pre>\n" + "".join(f"line {i}\n" for i in range(90)) + "</pre>\n<p>"
+        + "\n".join(f"word{i} and <b\nclass='x'>more{i}</b><br>" for i in range(90))
+        + "</p>\n<ul><li>a\nb<br>c\nd&nbsp;\n&nbsp;e</li></ul>"
+    )  # fmt: skip
+    doc = load_bytes(html.encode(), uri="p.html")
+    source = html.split("\n")
+    assert len(doc.parts) > 350
+    for part in doc.parts:
+        said = re.findall(r"\w+", doc.text[part.start : part.end])
+        assert said
+        assert set(said) <= {*re.findall(r"\w+", source[int(part.label) - 1])}
+    for each in chunk(doc, by_heading(chunk_size=200, overlap=0)):
+        first = re.findall(r"\w+", each.own_text)[0]
+        assert first in source[each.lines[0] - 1]

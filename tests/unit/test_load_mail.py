@@ -104,7 +104,7 @@ def test_attachments_are_listed_and_texts_included() -> None:
     ]
     ends = "Inside.\n\ndeep.txt\n\ndeep = 1"
     fields = HEAD.partition("\n\n")[2]
-    after = f"note.txt\n\nnote é\nnext\n\nInner\n\n{fields}\n\n{ends}"
+    after = f"note.txt\n\nnote é\nnext\n\nt.csv\n\na,b\n\nInner\n\n{fields}\n\n{ends}"
     assert doc.text == f"{HEAD}\n\nHello,\n\n> quoted é\n\nBye\n\n{after}"
     names = [[p.label for p in doc.locate(doc.text.index(s)).parts] for s in ("note é", "deep = 1")]
     assert names == [["note.txt"], ["Inner", "deep.txt"]]
@@ -303,3 +303,45 @@ def test_long_runs_of_anything_end() -> None:
         b"Subject: s\n" + b"X-A: b\n" * 10**4,
     ):
         survives(b"From a@b Thu Jan  1 00:00:00 2024\n" + run)
+
+
+@pytest.mark.parametrize(
+    ("charset", "text", "encoding"),
+    [
+        ("gb2312", "朱镕基", "gbk"),
+        ("iso-8859-1", "“quoted” – €", "cp1252"),
+        ("shift_jis", "①番 髙橋", "cp932"),
+        ("ks_c_5601-1987", "똠방각하", "cp949"),
+        ("us-ascii", "é", "utf-8"),
+        ("iso-8859-15", "€", "iso-8859-15"),
+    ],
+)
+def test_charsets_are_what_mailers_mean_by_their_names(
+    charset: str, text: str, encoding: str
+) -> None:
+    head = f"From: a@x\nSubject: s\nContent-Type: text/plain; charset={charset}\n"
+    data = f"{head}Content-Transfer-Encoding: 8bit\n\n".encode() + text.encode(encoding)
+    assert load(data).text.endswith(text)
+
+
+def test_a_body_of_html_says_its_own_charset() -> None:
+    head = b"From: a@x\nSubject: s\nContent-Type: text/html\nContent-Transfer-Encoding: 8bit\n\n"
+    data = head + b"<meta charset=koi8-r><p>" + "Привет".encode("koi8-r")
+    assert load(data).text.endswith("Привет")
+
+
+def test_a_named_body_in_place_is_read_and_every_text_attached() -> None:
+    message = EmailMessage()
+    message["Subject"] = "s"
+    message.make_mixed()
+    body = EmailMessage()
+    body.set_content("<p>The whole message.</p>", subtype="html")
+    body["Content-Disposition"] = 'inline; filename="mail.html"'
+    message.attach(body)
+    for kind, text in (("csv", "a,b"), ("html", "<p>in HTML</p>"), ("markdown", "# M")):
+        message.add_attachment(text, subtype=kind, filename=f"x.{kind}")
+    doc = load(message)
+    assert doc.text.split("\n\n") == [
+        *("s", "The whole message.", "x.csv", "a,b", "x.html", "in HTML", "x.markdown", "# M"),
+    ]
+    assert doc.meta["attachments"] == ["x.csv", "x.html", "x.markdown"]

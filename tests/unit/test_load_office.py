@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from spanwise import Document, LoadError
+from spanwise import Document, LoadError, by_heading, by_layout, by_structure
+from spanwise import load as load_bytes
 from spanwise.loaders.archives import MOST_DEPTH, open_archive, parse_xml, read_member
 from spanwise.loaders.base import Loader, Raw
+from spanwise.loaders.builder import Builder
 from spanwise.loaders.docx import DocxLoader
 from spanwise.loaders.odt import OdtLoader
 from spanwise.loaders.rtf import RtfLoader
@@ -152,7 +154,7 @@ def changed(name: str, member: str, old: bytes, new: bytes) -> bytes:
 def test_the_rules_are_complete_and_in_order(suffix: str) -> None:
     doc = load(f"rules-libreoffice.{suffix}")
     assert doc.text == RULES
-    assert headings(doc) == [(1, "Refunds"), (2, "Prices"), (1, "Contact")]
+    assert headings(doc) == [(1, "Refunds"), (2, "Prices"), (1, "Contact"), (0, "")]
     assert doc.meta["title"] == "Refund rules"
     assert doc.meta["author"] == "Ada Klein"
     assert doc.meta["created"].startswith("2024-03-01T09:30:00")
@@ -168,7 +170,7 @@ def test_rtf_says_the_same_with_tables_in_cells_flat() -> None:
     nested = RULES[RULES.index("Outer left") : RULES.index("Before the box")]
     flat = "| Outer left | In A In B Outer right |\n| --- | --- |\n\n"
     assert doc.text == RULES.replace(nested, flat)
-    assert headings(doc) == [(1, "Refunds"), (2, "Prices"), (1, "Contact")]
+    assert headings(doc) == [(1, "Refunds"), (2, "Prices"), (1, "Contact"), (0, "")]
     assert doc.meta == {
         "title": "Refund rules",
         "author": "Ada Klein",
@@ -598,3 +600,49 @@ def test_deep_groups_of_rtf() -> None:
     assert load("a.rtf", deep).text == "words"
     with pytest.raises(LoadError, match="nest over 2000 deep"):
         load("a.rtf", b"{\\rtf1 " + b"{" * 100_000)
+
+
+@pytest.mark.parametrize(
+    ("rtf", "text"),
+    [
+        (
+            rb"{\rtf1\ansi\ansicpg1252\deff0{\fonttbl{\f0\fcharset204 A;}}\plain \'cf\'f0\'e8\par}",
+            "При",
+        ),
+        (
+            rb"{\rtf1\ansi\ansicpg1251\deff0{\fonttbl{\f0\fcharset0 A;}}\pard\f0 caf\'e9\par}",
+            "café",
+        ),
+    ],
+)
+def test_the_usual_font_of_rtf_says_its_letters(rtf: bytes, text: str) -> None:
+    assert load_bytes(rtf, uri="a.rtf").text == text
+
+
+@pytest.mark.parametrize("suffix", ["docx", "odt", "rtf"])
+def test_footnotes_stand_under_no_heading(suffix: str) -> None:
+    doc = load(f"rules-libreoffice.{suffix}")
+    note = next(part for part in doc.parts if part.kind == "footnote")
+    assert doc.locate(note.start).heading_path == ()
+    passage = by_heading(min_size=0, overlap=0).split(doc)[-1]
+    assert passage.heading_path == ()
+    assert passage.context in ("", doc.meta.get("title"))
+
+
+def test_a_slide_without_a_title_stands_under_no_heading() -> None:
+    made = Builder()
+    for title, text in (("Refunds", "Five days. " * 60), ("", "Two days. " * 60)):
+        made.apart()
+        with made.part("slide", "1"):
+            made.heading(1, title)
+            made.paragraph(text)
+            made.heading(2, "Below")
+            made.paragraph(text)
+    doc = made.document(uri="p.pptx", media_type="application/x", meta={})
+    paths = [each.heading_path for each in by_heading(min_size=0, overlap=0).split(doc)]
+    assert paths == [("Refunds",), ("Refunds", "Below"), (), ("Below",)]
+    assert [each.context for each in by_structure(overlap=0).split(doc)][-2:] == ["", ""]
+    for by in (by_layout(overlap=0), by_structure(overlap=0), by_heading()):
+        own = "".join("".join(each.own_text.split()) for each in by.split(doc))
+        assert own == "".join(doc.text.split())
+        assert [each.headings for each in by.split(doc)]

@@ -432,7 +432,7 @@ def test_ur_040_words_in_inline_tags_stay_in_their_place(
         before, after = (
             ("<tr><td>", "</td></tr>") if block == "td" else (f"<{block}>", f"</{block}>")
         )
-        lines.append(page.count("\n") + 1)
+        lines.append((page.count("\n") + 1, html.count("\n")))
         page += f"{before}{html}{after}\n\n"
     document = load((page + around[1]).encode(), uri="a.html")
     at, ends = 0, []
@@ -440,7 +440,7 @@ def test_ur_040_words_in_inline_tags_stay_in_their_place(
         at = document.text.index(said, at)
         noted = document.locate(at).part("source line")
         if block != "td":  # a table is one block
-            assert noted is not None and noted.label == str(line)
+            assert noted is not None and noted.label == str(line[0])
         at += len(said)
         ends.append((at, line))
     expected = sorted("".join(said for _, said in runs).replace(" ", ""))
@@ -450,7 +450,8 @@ def test_ur_040_words_in_inline_tags_stay_in_their_place(
         by = by_paragraph(chunk_size=size, overlap=0, max_size=size)
         for c in check(by.split(document), size):
             if block != "td":
-                assert c.lines[0] == next(line for end, line in ends if end > c.body)
+                line, more = next(line for end, line in ends if end > c.body)
+                assert line <= c.lines[0] <= line + more
 
 
 @given(

@@ -104,8 +104,8 @@ IndexBy = Annotated[
     str,
     typer.Option(
         metavar="NAME",
-        help=f"{', '.join(INDEX_NAMES[:-1])} or {INDEX_NAMES[-1]}. Unset: as the index was made; of a new "
-        "one each document by its kind, in passages of a size that finds well.",
+        help=f"{', '.join(INDEX_NAMES[:-1])} or {INDEX_NAMES[-1]}. Unset: as the index was made; "
+        "of a new one each document by its kind, in passages of a size that finds well.",
         rich_help_panel=_CUTTING,
     ),
 ]

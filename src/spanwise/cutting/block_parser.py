@@ -14,8 +14,9 @@ class Structure:
     `front` is the end of the front matter, its last line end included; 0 when there is none. A
     heading runs from the start of its first line to the end of its last, without the line end; its
     title range leaves out hashes, underline and outer white space, and is empty for an empty
-    heading. An atom is a "fence" or "table" at any depth or a document-level "html" block, in whole
-    lines without the last line end.
+    heading. Where no heading governs any longer, as on a slide without a title, a loader notes one
+    of level 0, without text. An atom is a "fence" or "table" at any depth or a document-level
+    "html" block, in whole lines without the last line end.
     """
 
     front: int = 0

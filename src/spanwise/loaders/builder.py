@@ -32,6 +32,7 @@ class Builder:
         self._structure = Structure()
         self._parts: list[PartRow] = []
         self._tight = False  # the last block was a list item
+        self._apart = False  # the next block stands under no heading
 
     @property
     def position(self) -> int:
@@ -41,16 +42,18 @@ class Builder:
     def heading(self, level: int, text: str) -> int:
         """A heading, on one line; where it begins, or -1."""
         title = " ".join(text.split())
+        self._apart = self._apart and not title
         start = self._block(title)
-        if start < 0:
-            return start
-        found = self._structure
-        found.heading_starts.append(start)
-        found.heading_ends.append(self._at)
-        found.heading_levels.append(max(1, min(_DEEPEST, level)))
-        found.title_starts.append(start)
-        found.title_ends.append(self._at)
+        if start >= 0:
+            self._mark(start, self._at, max(1, min(_DEEPEST, level)))
         return start
+
+    def apart(self) -> None:
+        """What is written next stands under no heading above: another slide, the footnotes.
+
+        A heading that comes next says itself where it belongs.
+        """
+        self._apart = bool(self._structure.heading_starts)
 
     def paragraph(self, text: str) -> int:
         """A paragraph as it is, without the white space at its ends; where it begins, or -1."""
@@ -69,11 +72,13 @@ class Builder:
             self._atom("fence", start)
         return start
 
-    def table(self, rows: Sequence[Sequence[str]], *, part: str = "", first: int = 1) -> int:
+    def table(
+        self, rows: Sequence[Sequence[str]], *, part: str = "", labels: Sequence[str] = ()
+    ) -> int:
         """A table, its first row the header: cells between bars, a rule below the header.
 
-        With ``part`` each row below the header is a part of that kind, labelled by its number;
-        the header's is ``first``. Cells are put on one line, a bar in one is escaped.
+        With ``part`` each row is a part of that kind, labelled by the ``labels``. Cells are put
+        on one line, a bar in one is escaped.
         """
         width = max(map(len, rows), default=0)
         if not width:
@@ -86,8 +91,7 @@ class Builder:
             at = start
             for i, line in enumerate(lines):
                 if i != 1:
-                    label = str(first + i - (i > 1))
-                    self.note(part, label, at, at + len(line))
+                    self.note(part, labels[i - (i > 1)], at, at + len(line))
                 at += len(line) + 1
         return start
 
@@ -131,10 +135,21 @@ class Builder:
             gap = _BETWEEN_ITEMS if tight and self._tight else _BETWEEN_BLOCKS
             self._pieces.append(gap)
             start += len(gap)
+        if self._apart:
+            self._apart = False
+            self._mark(start, start, 0)
         self._tight = tight
         self._pieces.append(text)
         self._at = start + len(text)
         return start
+
+    def _mark(self, start: int, end: int, level: int) -> None:
+        found = self._structure
+        found.heading_starts.append(start)
+        found.heading_ends.append(end)
+        found.heading_levels.append(level)
+        found.title_starts.append(start)
+        found.title_ends.append(end)
 
     def _atom(self, kind: str, start: int) -> None:
         self._structure.atom_kinds.append(kind)

@@ -25,7 +25,7 @@ from spanwise.loaders.code_headings import (
 from spanwise.loaders.code_tree import read_tree
 from spanwise.loaders.languages import LANGUAGES, Language
 from spanwise.loaders.offsets import CodePoints
-from spanwise.loaders.text import decode
+from spanwise.loaders.text import decode, own_encoding
 
 __all__ = ["CodeLoader"]
 
@@ -110,7 +110,7 @@ class CodeLoader:
             media_type=language.media_type if language else _PYTHON_TYPE,
             meta=meta,
             structure=structure,
-            encoding=encoding,
+            encoding=own_encoding(raw.data, encoding),
         )
 
 

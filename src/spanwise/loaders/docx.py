@@ -152,6 +152,7 @@ class _Reader:
     def notes(self) -> None:
         """Write the notes that the text refers to, in the order it does."""
         at = 0
+        self.builder.apart()
         while at < len(self._order):  # a note may refer to another
             kind, key = self._order[at]
             at += 1

@@ -106,6 +106,7 @@ class EpubLoader:
             html, _ = decode_html(book.read(path), f"{raw.name}, {path}")
             page = read_html(html)
             label = labels.get(path) or page.first_heading or page.title
+            builder.apart()
             with builder.part("chapter", label or posixpath.basename(path), file=path):
                 page.write(builder, lines=False)
         if not done:

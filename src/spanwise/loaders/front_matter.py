@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from datetime import date, time
 from importlib import import_module
 from math import isfinite
@@ -15,9 +14,10 @@ __all__ = ["front_matter"]
 
 _FIELD = re.compile(r"([A-Za-z_][\w .-]*?)\s*:(?:\s+(.*))?$")
 _ITEM = re.compile(r"\s*-\s+(.*)$")
-_ANCHOR = re.compile(r"(?:^|[\s\[,{:-])[&*]\S")
+# Texts on the lines below, folded or as they are; what YAML means as something else than it says.
+_BELOW = re.compile(r"[>|][-+0-9]*\s*(?:#.*)?$")
+_NOT_PLAIN = re.compile(r"[&*!{>|%@`]")
 _LINE_END = re.compile(r"\r\n?|\n")
-_LONGEST = 100_000
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?$")
 _WORDS: dict[str, Any] = {"true": True, "false": False, "null": None, "~": None, "": None}
 
@@ -25,10 +25,10 @@ _WORDS: dict[str, Any] = {"true": True, "false": False, "null": None, "~": None,
 def front_matter(text: str) -> dict[str, Any]:
     r"""The fields of a text's front matter, values as JSON has them; empty without any.
 
-    TOML (between ``+++``) is read by the standard library from Python 3.11 on, YAML (between
-    ``---``) by PyYAML where it is installed. Without it the plain part of YAML is read: ``key:
-    value``, quoted strings, numbers, lists in brackets or one item a line; other lines are left
-    out. What cannot be read gives no fields: the text keeps it all the same.
+    TOML (between ``+++``) is read by the standard library from Python 3.11 on. Of YAML (between
+    ``---``) the plain part is read, the same wherever it runs: ``key: value``, quoted strings,
+    numbers, lists in brackets or one item a line, texts below ``>`` and ``|``; anything else is
+    left out. What cannot be read gives no fields: the text keeps it all the same.
 
     >>> front_matter("---\ntitle: Returns\ntags: [a, b]\n---\nText")
     {'title': 'Returns', 'tags': ['a', 'b']}
@@ -39,42 +39,40 @@ def front_matter(text: str) -> dict[str, Any]:
         return {}
     inside = "\n".join(lines[1:-1])
     try:
-        found = _reader("tomllib", "loads") if lines[0][:1] == "+" else _yaml(inside)
-        fields = _plain(found(inside))
+        toml = lines[0][:1] == "+"
+        fields = _plain(import_module("tomllib").loads(inside)) if toml else _yaml(inside)
     except Exception:  # a library's own errors; the fields are an extra, the text stays
         return {}
     return fields if isinstance(fields, dict) else {}
 
 
-def _yaml(text: str) -> Callable[[str], Any]:
-    """PyYAML's safe reader; the plain one without it, or where anchors could grow."""
-    if len(text) > _LONGEST or _ANCHOR.search(text):
-        return _simple
-    try:
-        return _reader("yaml", "safe_load")
-    except ImportError:
-        return _simple
-
-
-def _reader(module: str, name: str) -> Callable[[str], Any]:
-    reader: Callable[[str], Any] = getattr(import_module(module), name)
-    return reader
-
-
-def _simple(text: str) -> dict[str, Any]:
+def _yaml(text: str) -> dict[str, Any]:
     """The plain part of YAML."""
     fields: dict[str, Any] = {}
-    last = ""
+    below: dict[str, tuple[str, list[str]]] = {}  # what joins the lines of a text, and these
+    last = ""  # the field that the next line may go on with
     for line in text.splitlines():
-        item, field, held = _ITEM.match(line), _FIELD.match(line), fields.get(last)
-        if item and last and (held is None or isinstance(held, list)):
-            fields[last] = [*(held or []), _value(item[1])]
-        elif field:
+        indented = not line.strip() or line[0] in " \t"
+        if last in below and indented:
+            below[last][1].append(line.strip())
+            continue
+        item, field = _ITEM.match(line), _FIELD.match(line)
+        held = fields.get(last, "")
+        if item and (held is None or isinstance(held, list)):
+            if held is None:
+                held = fields[last] = []
+            held.append(_value(item[1]))
+        elif field and _BELOW.match(field[2] or ""):
+            last = field[1]
+            below[last] = (" " if field[2][0] == ">" else "\n", [])
+        elif field and not _NOT_PLAIN.match(field[2] or ""):
             last = field[1]
             fields[last] = _value(field[2] or "")
         elif line.strip() and not line.lstrip().startswith("#"):
+            if held is None and indented:
+                del fields[last]  # it holds more than a value
             last = ""
-    return fields
+    return fields | {name: joint.join(lines).strip() for name, (joint, lines) in below.items()}
 
 
 def _value(text: str) -> Any:

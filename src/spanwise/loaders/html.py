@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate, count
 from operator import add
@@ -23,6 +24,7 @@ from spanwise.loaders.html_blocks import (
     opened_list,
 )
 from spanwise.loaders.html_encoding import decode_html
+from spanwise.loaders.html_lines import BREAK, Line, lines_of_code, lines_of_text, squeezed
 from spanwise.loaders.html_tokens import VOID, tokens, unescape
 
 __all__ = ["HtmlLoader", "Page", "decode_html", "read_html", "write_html"]
@@ -31,8 +33,6 @@ __all__ = ["HtmlLoader", "Page", "decode_html", "read_html", "write_html"]
 # make the work grow with the square of the depth.
 _DEEPEST_LIST = 20
 _DEEPEST_TABLE = 16
-
-_BREAK = "\0"  # a <br>; the source holds no NUL once it is read
 
 
 def _names(text: str) -> frozenset[str]:
@@ -65,9 +65,6 @@ _END_HEADING = _LISTS | _HEADINGS | _PRE | {"p", "table", "blockquote", "section
 
 _ITEMS = ("li", "dt", "dd")
 
-_white = re.compile(r"[\t\n\r\f][ \t\n\r\f]*| [ \t\n\r\f]+")  # a space alone stays
-_broken = re.compile(f" ?{_BREAK} ?")
-
 
 @dataclass(slots=True)
 class Page:
@@ -86,27 +83,47 @@ class Page:
         return " ".join(found.split())
 
     def write(self, builder: Builder, *, lines: bool = True) -> None:
-        """Write the blocks; with ``lines`` each notes the line of the HTML it begins on.
+        """Write the blocks; with ``lines`` the lines of the HTML are parts, ``source line``.
 
-        Blocks that begin on one line share one part of kind ``source line``.
+        What stands on one line shares one part.
         """
         noted, start, end = 0, -1, builder.position
         for block in self.blocks:
-            at = _write(builder, block)
+            at = _write(builder, block, lines)
             written = builder.position
             if written == end:
                 continue
-            line = bisect_right(self.line_ends, block.at) + 1
-            if line != noted:
+            if block.kind == "table" and block.lines:
+                # Its rows have been noted as they were written.
                 if lines and noted:
                     builder.note("source line", str(noted), start, end)
-                noted, start = line, at
-            end = written
+                noted, end = 0, written
+                continue
+            usual = ((at, self.line_of(block.at)),)
+            for place, line in _places(block, at) if block.lines else usual:
+                if line != noted and place < written:
+                    if lines and noted:
+                        builder.note("source line", str(noted), start, min(end, place))
+                    noted, start = line, place
+                end = written
         if lines and noted:
             builder.note("source line", str(noted), start, end)
 
+    def line_of(self, place: int) -> int:
+        """The number of the line of the HTML that a place in it is on."""
+        return bisect_right(self.line_ends, place) + 1
 
-def _write(builder: Builder, block: Block) -> int:
+
+def _places(block: Block, start: int) -> Iterator[tuple[int, int]]:
+    """Where each line of the source begins in a block that is written, and its number."""
+    prefix = 2 * block.level + len(block.mark) if block.kind == "item" else 0
+    for i, (offset, line) in enumerate(block.lines):
+        # Lines that an item holds are indented.
+        indent = prefix * (1 + block.text.count("\n", 0, offset)) if i else 0
+        yield start + offset + indent, line
+
+
+def _write(builder: Builder, block: Block, lines: bool) -> int:
     """Write a block; where it begins."""
     if block.kind == "heading":
         return builder.heading(block.level, block.text)
@@ -117,7 +134,8 @@ def _write(builder: Builder, block: Block) -> int:
     if block.kind == "code":
         return builder.code(block.text)
     if block.kind == "table":
-        return builder.table(block.rows)
+        labels = [str(line) for _, line in block.lines] if lines else []
+        return builder.table(block.rows, part="source line" if labels else "", labels=labels)
     return builder.paragraph(block.text)
 
 
@@ -128,6 +146,7 @@ class _Reader:
         self.page = Page()
         self.out = self.page.blocks
         self.run: list[str] = []
+        self.places: list[tuple[int, int]] = []  # which of the run, and where it is in the HTML
         self.at = -1  # where the first ink of the run is
         self.open: list[tuple[str, str, bool]] = []  # name, role, hidden
         self.counts: list[dict[str, int]] = [{}]  # of open names, per cell and table
@@ -178,6 +197,7 @@ class _Reader:
             inked = text.lstrip()
             if inked:
                 self.at = at + len(text) - len(inked)
+        self.places.append((len(self.run), at))
         self.run.append(text)
 
     def start(self, name: str, at: int, attributes: dict[str, str]) -> None:
@@ -199,7 +219,7 @@ class _Reader:
             if name == self.quiet[0] and name not in VOID:
                 self.quiet = (name, self.quiet[1] + 1, self.quiet[2])
         elif name == "br":
-            self.run.append("\n" if self.pre else _BREAK)
+            self.run.append("\n" if self.pre else BREAK)
         elif name == "img" and not hides:
             said, file = attributes.get("alt", ""), attributes.get("src", "")
             # LibreOffice gives the file's name as the alternative text; that says nothing.
@@ -312,7 +332,7 @@ class _Reader:
         role = _ROLES.get(name)
         if not role:
             if name == "br":
-                self.run.append(_BREAK)
+                self.run.append(BREAK)
         elif role in _IN_TABLES:
             self.end_table(role)
         elif role == "heading" and self.heading:
@@ -379,7 +399,7 @@ class _Reader:
             table = self.tables.pop()
             self.out, self.lists = table.before, table.lists
             if not hidden and not self.hidden:
-                self.out.extend(table.blocks())
+                self.out.extend(table.blocks(self.page.line_of))
         return name
 
     def split(self) -> None:
@@ -397,19 +417,19 @@ class _Reader:
         at, self.at = self.at, -1
         if at < 0:
             self.run.clear()
+            self.places.clear()
             return
         text = "".join(self.run)
+        lines = self.lines() if "\n" in text else []
         self.run.clear()
+        self.places.clear()
         item = self.lists[-1]
         fresh, item.fresh = item.fresh, False
         if self.pre:
-            self.out.append(Block("code", at, text.replace(_BREAK, "\n")))
+            code = text.replace(BREAK, "\n")
+            self.out.append(Block("code", at, code, lines=lines_of_code(code, lines)))
             return
-        if "  " in text or not text.isprintable():
-            text = _white.sub(" ", text)
-        if _BREAK in text:
-            text = _broken.sub("\n", text)
-        text = text.strip()
+        text = squeezed(text)
         if self.heading:
             numbered = fresh and item.mark.endswith(". ")
             text = item.mark + text if numbered else text
@@ -417,9 +437,27 @@ class _Reader:
         elif item.item_open:
             depth = max(0, min(len(self.lists) - 2, _DEEPEST_LIST))
             mark = item.mark if fresh else " " * len(item.mark)
-            self.out.append(Block("item", at, text, depth, mark))
+            self.out.append(Block("item", at, text, depth, mark, (), lines_of_text(text, lines)))
         else:
-            self.out.append(Block("paragraph", at, text))
+            self.out.append(Block("paragraph", at, text, lines=lines_of_text(text, lines)))
+
+    def lines(self) -> list[Line]:
+        """The waiting text by the lines of the HTML that it stands on."""
+        places, number = dict(self.places), 0
+        found: list[Line] = []
+        for i, piece in enumerate(self.run):
+            if i not in places:  # a break, which is no line of the HTML
+                if found:
+                    found[-1] = found[-1]._replace(text=found[-1].text + piece)
+                continue
+            line = self.page.line_of(places[i])
+            for j, part in enumerate(piece.split("\n")):
+                if j or line != number:
+                    found.append(Line(line + j, part, bool(j)))
+                else:
+                    found[-1] = found[-1]._replace(text=found[-1].text + part)
+                number = line + j
+        return found
 
 
 def read_html(html: str) -> Page:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 __all__ = ["MOST_COLUMNS", "Block", "List", "Table", "next_mark", "number_in", "opened_list"]
@@ -19,7 +19,11 @@ _number = re.compile(r"[ \t\n\r\f]*([+-]?[0-9]{1,9})").match
 
 @dataclass(slots=True)
 class Block:
-    """One block of a page; the text of a table is in its rows."""
+    """One block of a page; the text of a table is in its rows.
+
+    ``lines`` are the lines of the source it stands on, where they are several: where in the text
+    each begins (of a table, with which row), and its number.
+    """
 
     kind: str
     at: int
@@ -27,6 +31,7 @@ class Block:
     level: int = 0
     mark: str = ""
     rows: Sequence[list[str]] = ()
+    lines: Sequence[tuple[int, int]] = ()
 
 
 @dataclass(slots=True)
@@ -59,7 +64,7 @@ class Table:
     cell_open: bool = False
     ignored: int = 0  # tables inside that are too deep
 
-    def blocks(self) -> list[Block]:
+    def blocks(self, line_of: Callable[[int], int]) -> list[Block]:
         """The table as one block, or the blocks of its cells where it only places them."""
         cells = [cell for row in self.rows for cell, _, _ in row]
         inside = [block for cell in cells for block in cell]
@@ -69,11 +74,18 @@ class Table:
         )
         rows = [] if self.layout or (placing and not self.headed) else self._grid()
         width = max((col + 1 for row in rows for col, text in row.items() if text), default=0)
-        rows = [row for row in rows if any(row.values())]
+        kept = [number for number, row in enumerate(rows) if any(row.values())]
+        rows = [rows[number] for number in kept]
         if width < 2 or len(rows) * width > _MOST_PLACES * len(cells) + 1000:
             return [*self.above, *inside]
         grid = [[row.get(col, "") for col in range(width)] for row in rows]
-        return [*self.above, Block("table", self.at, "", rows=grid)]
+        lines: list[tuple[int, int]] = []
+        for i, number in enumerate(kept):
+            # A row of cells that hang down from above has no place of its own.
+            placed = [block.at for cell, _, _ in self.rows[number] for block in cell[:1]]
+            lines.append((i, line_of(placed[0]) if placed else lines[-1][1]))
+        several = lines[0][1] < lines[-1][1]
+        return [*self.above, Block("table", self.at, "", rows=grid, lines=lines if several else ())]
 
     def _grid(self) -> list[dict[int, str]]:
         """Each row's cells by their column: across rows said again, across columns once."""

@@ -7,7 +7,7 @@ import re
 from spanwise.errors import LoadError
 from spanwise.loaders.text import decode
 
-__all__ = ["decode_html"]
+__all__ = ["declared_encoding", "decode_html", "meant_encoding"]
 
 # Browsers read these names as others. Source: the WHATWG Encoding Standard.
 _LABELS = {
@@ -38,11 +38,8 @@ def decode_html(data: bytes, name: str, encoding: str = "") -> tuple[str, str]:
     """
     if encoding or data.startswith(_MARKS):
         return decode(data, name, encoding)
-    head = re.sub(rb"<!--.*?(?:-->|\Z)", b"", data[:_HEAD], flags=re.S)
-    found = _declared.search(head)
-    label = (found[1] or found[2]).decode("ascii", "replace").lower() if found else ""
-    label = _LABELS.get(label, label)
-    if label and _SAFE.fullmatch(label):
+    label = declared_encoding(data)
+    if label:
         try:
             return decode(data, name, label)
         except LookupError:
@@ -54,3 +51,17 @@ def decode_html(data: bytes, name: str, encoding: str = "") -> tuple[str, str]:
                 pass
             raise
     return decode(data, name)
+
+
+def declared_encoding(data: bytes) -> str:
+    """The encoding that HTML says it is in, or nothing."""
+    head = re.sub(rb"<!--.*?(?:-->|\Z)", b"", data[:_HEAD], flags=re.S)
+    found = _declared.search(head)
+    label = meant_encoding((found[1] or found[2]).decode("ascii", "replace")) if found else ""
+    return label if _SAFE.fullmatch(label) else ""
+
+
+def meant_encoding(label: str) -> str:
+    """What is meant by the name of an encoding, in Python's words; empty for UTF-8 and UTF-16."""
+    label = label.strip().lower()
+    return _LABELS.get(label, label)

@@ -18,11 +18,15 @@ from spanwise.errors import LoadError, shown
 from spanwise.loaders.base import Raw
 from spanwise.loaders.builder import Builder
 from spanwise.loaders.html import write_html
+from spanwise.loaders.html_encoding import declared_encoding, meant_encoding
 
 __all__ = ["EmailLoader", "MboxLoader"]
 
 EMAIL = "message/rfc822"
 MBOX = "application/mbox"
+
+_HTML = "text/html"
+_BODIES = ("text/plain", _HTML)
 
 _SHOWN = ("From", "To", "Cc", "Date")
 _READ = ("Subject", "Message-ID", *_SHOWN)
@@ -239,14 +243,14 @@ class _Writer:
         text = self._decoded(part)
         if not text.strip():
             return False
-        if kind == "text/html":
+        if kind == _HTML:
             write_html(self.builder, text, lines=False)
         else:
             self.builder.paragraph(text)
         return True
 
     def _attachment(self, part: Message, depth: int) -> None:
-        """List what is attached; write it when it is plain text or a message."""
+        """List what is attached; write it when it is text or a message."""
         kind = part.get_content_type()
         inner = _inner(part)
         message = inner[0] if kind == EMAIL and inner else None
@@ -257,13 +261,16 @@ class _Writer:
         if message is not None and depth < _DEEPEST:
             with builder.part("attachment", name):
                 self.write(message, fields, depth + 1)
-        elif kind == "text/plain":
+        elif kind.startswith("text/"):
             text = self._decoded(part)
             if text.strip():
                 builder.depth = depth + 1
                 with builder.part("attachment", name):
                     builder.heading(1, name)
-                    builder.paragraph(text)
+                    if kind == _HTML:
+                        write_html(builder, text, lines=False)
+                    else:
+                        builder.paragraph(text)
 
     def _decoded(self, part: Message) -> str:
         """The text of a part; what its charset cannot read becomes U+FFFD."""
@@ -275,7 +282,10 @@ class _Writer:
         data = _asked(lambda: part.get_payload(decode=True), None)
         if not isinstance(data, bytes):
             return ""
-        charset = _asked(part.get_content_charset, None) or self._encoding
+        charset = _asked(part.get_content_charset, None) or ""
+        if not charset and part.get_content_type() == _HTML:
+            charset = declared_encoding(data)
+        charset = charset or self._encoding
         return _text_of(data, charset).replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -315,9 +325,11 @@ def _inside(part: Message) -> Iterator[tuple[Message, str]]:
 def _is_attached(part: Message, kind: str) -> bool:
     """Whether a part of a type is a file rather than something to read in place."""
     disposition = _asked(part.get_content_disposition, None)
-    return disposition == "attachment" or (
-        not kind.startswith("multipart/") and bool(_file_name(part))
-    )
+    if disposition == "attachment":
+        return True
+    # Some mailers give a name to what is to be read in place.
+    read = kind.startswith("multipart/") or (disposition == "inline" and kind in _BODIES)
+    return not read and bool(_file_name(part))
 
 
 def _file_name(part: Message) -> str:
@@ -389,6 +401,8 @@ def _text_of(data: bytes, charset: str) -> str:
     """Bytes as text in a charset, else UTF-8, else Windows' Western one."""
     try:
         name = codecs.lookup(charset).name if charset else ""
+        if name and name not in _NO_CHARSETS:
+            name = codecs.lookup(meant_encoding(charset) or name).name
     except _FAULTS:
         name = ""
     name = "" if name in _NO_CHARSETS else name

@@ -153,6 +153,7 @@ class _Reader:
     def notes(self) -> None:
         """Write the notes in the order the text refers to them."""
         at = 0
+        self.builder.apart()
         while at < len(self._notes):
             note = self._notes[at]
             at += 1

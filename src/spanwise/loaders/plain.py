@@ -12,6 +12,15 @@ from spanwise.loaders.text import decode, media_type_of, own_encoding
 
 __all__ = ["TextLoader"]
 
+# What loaders note under these names is acted on, so fields of front matter have others.
+_OWN = {
+    name: f"front_matter.{name}"
+    for name in (
+        *("bad_records", "bad_records_count", "bad_rows", "bad_rows_count", "encoding", "header"),
+        *("missing", "pages_without_text", "problem", "problems"),
+    )
+}
+
 
 @dataclass(frozen=True, slots=True)
 class TextLoader:
@@ -32,6 +41,8 @@ class TextLoader:
         # Bytes without a name are read as Markdown, like a bare string.
         kind = media_type_of(raw.suffix) if raw.uri else ""
         marked = kind in ("", "text/markdown")
-        meta = {"encoding": encoding, **(front_matter(text) if marked else {})}
+        fields = front_matter(text) if marked else {}
+        meta = {_OWN.get(name, name): value for name, value in fields.items()}
+        meta["encoding"] = encoding
         own = own_encoding(raw.data, encoding)
         return Document(text=text, uri=raw.uri, media_type=kind, meta=meta, encoding=own)

@@ -29,6 +29,7 @@ _WORD, _NUMBER, _CODE, _SIGN, _BRACE, _PLAIN = range(1, 7)
 
 # Python's names of the encodings that fonts name by number.
 _CHARSETS = {
+    0: "cp1252",
     77: "mac_roman",
     128: "cp932",
     129: "cp949",
@@ -80,7 +81,9 @@ _SKIPPED = frozenset(
 _KNOWN = frozenset(("footnote", "shpinst", "shptxt", "do", "dptxbxtext", "nesttableprops"))
 _TAKEN = {"title": "title", "author": "author", "creatim": "created", "revtim": "modified"}
 _DATE = ("yr", "mo", "dy", "hr", "min")
-_CHARACTERS = frozenset(("f", "uc", "v", "deleted", "plain", "ansicpg", "mac", "pc", "fcharset"))
+_CHARACTERS = frozenset(
+    ("f", "uc", "v", "deleted", "plain", "ansicpg", "mac", "pc", "fcharset", "deff")
+)
 # The words that are acted on; two of three in a file of LibreOffice's only say how it looks.
 _MEANT = frozenset(
     (
@@ -117,6 +120,7 @@ class RtfLoader:
         builder = Builder()
         for write in reader.flows[0].blocks:
             write(builder)
+        builder.apart()
         for number, text in enumerate(reader.notes, 1):
             start = builder.paragraph(f"[{number}] {text}")
             builder.note("footnote", str(number), start, builder.position)
@@ -182,6 +186,7 @@ class _Reader:
         self._encoding = "cp1252"
         self._fonts: dict[int, str] = {}
         self._font = self._style = 0
+        self._usual_font = 0
         self._outlines: dict[int, int] = {}
         self._taken: list[str] = []
         self._date: dict[str, int] = {}
@@ -343,6 +348,8 @@ class _Reader:
         elif word == "plain":
             self._group.hidden = self._group.deleted = False
             self._group.font = -1
+        elif word == "deff":
+            self._usual_font = number or 0
         elif word == "ansicpg":
             self._encoding = _known_encoding(f"cp{number}")
         else:
@@ -357,7 +364,8 @@ class _Reader:
     def _flush(self) -> None:
         """Put the bytes read so far, in the encoding of their font."""
         if self._bytes:
-            encoding = self._fonts.get(self._group.font, self._encoding)
+            font = self._group.font if self._group.font >= 0 else self._usual_font
+            encoding = self._fonts.get(font, self._encoding)
             data, self._bytes = bytes(self._bytes), bytearray()
             self._put(data.decode(encoding, "replace"))
 

@@ -130,7 +130,7 @@ class _Writer:
             list(map(rows.get(number, _BLANK).get, columns, repeat("")))
             for number in range(first, last + 1)
         ]
-        builder.table(table, part="row", first=first)
+        builder.table(table, part="row", labels=[*map(str, range(first, last + 1))])
 
 
 class _Book(NamedTuple):

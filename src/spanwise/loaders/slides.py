@@ -98,6 +98,7 @@ class _Slide:
         titles = [shape for shape in shapes if _place(shape)[0] in _TITLES]
         hidden = attribute(self._root, "show", "1") in ("0", "false")
         meta = {"hidden": True} if hidden else {}
+        self._builder.apart()
         with self._builder.part("slide", label, **meta):
             for shape in titles:
                 texts = (_text(paragraph) for paragraph in shape.iter("a:p"))

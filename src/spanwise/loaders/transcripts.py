@@ -13,7 +13,7 @@ from typing import NamedTuple
 from spanwise.documents import Document, Turn
 from spanwise.errors import LoadError, OptionError, shown
 from spanwise.loaders.base import Raw
-from spanwise.loaders.text import decode
+from spanwise.loaders.text import decode, own_encoding
 from spanwise.parts import PartRow, Parts
 
 __all__ = ["SubRipLoader", "TranscriptLoader", "WebVttLoader", "turns_of"]
@@ -156,7 +156,7 @@ class TranscriptLoader:
             media_type=TRANSCRIPT,
             parts=Parts.of_rows(rows),
             meta=MappingProxyType({"encoding": encoding}),
-            encoding=encoding,
+            encoding=own_encoding(raw.data, encoding),
         )
 
 

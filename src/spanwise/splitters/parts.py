@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from spanwise.cutting.caps import Cap, Capped
-from spanwise.cutting.sizers import Sizer, chars
+from spanwise.cutting.sizers import Measure, Sizer, chars
 from spanwise.cutting.spans import Spans, trim
 from spanwise.documents import Document
 from spanwise.errors import OptionError, shown
@@ -17,6 +17,9 @@ __all__ = ["ByPart", "by_part"]
 
 # As for records; from the agora reference.
 _USUAL = (0, 800)
+
+# What holds no letter or digit and is no longer is no passage of its own.
+_SIGNS = 8
 
 # What stands between a context and a text takes at most so much in any unit.
 _JOINER = 2
@@ -55,7 +58,7 @@ class ByPart(Sized):
         """Where the cuts fall."""
         text, overlap = document.text, self.borrowed
         measure = self.measure(text)
-        ranges = self._ranges(document)
+        ranges = self._ranges(document, measure)
 
         def carry(first: int, following: int) -> int:
             if isinstance(measure, Capped):
@@ -74,17 +77,35 @@ class ByPart(Sized):
         room = capped.cap.size(start, end) + _JOINER if start < end else 0
         return room if room <= capped.most // 2 else 0
 
-    def _ranges(self, document: Document) -> list[tuple[int, int]]:
-        """The parts of the kind and what lies between them, trimmed, without the empty ones."""
+    def _ranges(self, document: Document, measure: Measure) -> list[tuple[int, int]]:
+        """The parts of the kind and what lies between them, trimmed, without the empty ones.
+
+        Signs alone, such as the comma between two records of JSON, go with the part before, at
+        the beginning with the one after.
+        """
         text = document.text
-        found: list[tuple[int, int]] = []
-        at = 0
         parts = document.parts_between(0, len(text), self.kind)
+        found: list[tuple[int, int]] = []
+        at, bare = 0, False  # whether the last one holds signs alone
         for start, end in zip((*parts.starts, len(text)), (*parts.ends, len(text)), strict=True):
             between = max(at, start)
-            found += [trim(text, at, between), trim(text, between, max(between, end))]
+            inked = trim(text, at, between), trim(text, between, max(between, end))
+            for (lo, hi), apart in zip(inked, (True, False), strict=True):
+                if lo == hi:
+                    continue
+                signs = apart and hi - lo <= _SIGNS and not any(map(str.isalnum, text[lo:hi]))
+                if found and (signs or bare) and _allows(measure, found[-1][0], hi):
+                    found[-1] = found[-1][0], hi
+                    bare = bare and signs
+                else:
+                    found.append((lo, hi))
+                    bare = signs
             at = max(at, end)
-        return [(lo, hi) for lo, hi in found if lo < hi]
+        return found
+
+
+def _allows(measure: Measure, lo: int, hi: int) -> bool:
+    return not isinstance(measure, Capped) or measure.allows(lo, hi)
 
 
 def by_part(
