@@ -21,6 +21,7 @@ import pytest
 from unit.test_cli import COMMAND, POSIX, command, on_terminal, records, unstyled
 
 import spanwise
+from spanwise import Document
 from spanwise.cli import edge, opened
 from spanwise.cli.app import run
 from spanwise.cli.index_options import read_pairs
@@ -870,3 +871,19 @@ def test_help_has_examples(cli: Cli) -> None:
         assert status == 0
         assert "Example" in out
         assert f"spanwise {verb} " in out
+
+
+def test_a_run_that_fails_leaves_alone_a_new_index_that_another_has_open(
+    cli: Cli, tmp_path: Path
+) -> None:
+    (tmp_path / "none").mkdir()
+    file = tmp_path / "new.db"
+    status, out, err = cli("index", tmp_path / "none", "--to", file)
+    assert (status, file.exists()) == (1, False)
+    assert "no document" in err
+    with Index.open(file) as other:
+        opened._take_away(str(file))
+        other.add(Document(text="Text.", uri="a.md"))
+    opened._take_away(str(file))
+    with Index.open(file) as index:
+        assert len(index.documents()) == 1

@@ -18,6 +18,7 @@ from spanwise.chunks import Chunk, Chunks
 from spanwise.cli.edge import (
     FAILED,
     INTERRUPTED,
+    UNREAD,
     WRONG_USE,
     complain,
     counted,
@@ -50,7 +51,7 @@ from spanwise.cli.options import (
     Tokenizer,
     given_options,
 )
-from spanwise.cli.screen import Screen, Working, prepare_streams, visible
+from spanwise.cli.screen import Screen, Working, prepare_streams, silence, visible
 from spanwise.cli.search_verbs import SEARCH_VERBS
 from spanwise.cli.sources import (
     Failures,
@@ -88,7 +89,15 @@ def run(arguments: Sequence[str] | None = None) -> int:
     prepare_streams()
     try:
         answer = get_command(app)(args=arguments, prog_name="spanwise", standalone_mode=False)
+        sys.stdout.flush()
         return int(answer or 0)
+    except BrokenPipeError:  # of a help text; verbs have an edge of their own
+        silence(sys.stdout)
+        return UNREAD
+    except OSError as fault:
+        silence(sys.stdout)
+        complain(f"spanwise: the output cannot be written: {fault.strerror}")
+        return FAILED
     except _UsageError as fault:
         command = fault.ctx.command_path if fault.ctx else "spanwise"
         complain(f"{command}: {fault.format_message()}", f"Try '{command} --help'.")
@@ -183,7 +192,7 @@ def chunk(
     )
     passages = done = 0
     proofs: list[spanwise.ClipReport] = []
-    with Working(screen, [source.size for source in sources], rows=form is Format.table) as working:
+    with Working(screen, [source.size for source in sources], rows=screen.is_terminal) as working:
         for source in sources:
             size = source.size
 

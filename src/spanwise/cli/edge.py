@@ -90,7 +90,8 @@ def edge(verb: Callable[Arguments, None]) -> Callable[Arguments, None]:
             raise typer.Exit(UNREAD) from None
         except OSError as fault:
             silence(sys.stdout)
-            complain(f"{name}: the output cannot be written: {fault.strerror}")
+            where = f"{fault.filename}: " if fault.filename else "the output cannot be written: "
+            complain(f"{name}: {where}{fault.strerror}")
             raise typer.Exit(FAILED) from None
 
     return guarded

@@ -45,8 +45,6 @@ def report_rows(screen: Screen, file: str, report: IndexReport) -> None:
     _row(screen, f"{report.seconds:.1f} s", "", Text(one_line(cut), style="dim"), "dim")
     if report.embedder:
         _row(screen, "", "", Text(one_line(f"embedded by {report.embedder}"), style="dim"))
-    for note in report.notes:
-        screen.tell(as_typed(note), "yellow")
 
 
 def change_line(report: IndexReport) -> str:

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from spanwise.cli.edge import FAILED, failed
+from spanwise.cli.edge import FAILED, as_typed, failed
 from spanwise.cli.index_options import (
     DryRun,
     EmbedderName,
@@ -254,6 +254,8 @@ def _show(screen: Screen, format_: ReportFormat | None, file: str, report: Index
         sys.stdout.write(json.dumps(report.to_dict()) + "\n")
     else:
         report_rows(screen, file, report)
+    for note in report.notes:
+        screen.tell(as_typed(note), "yellow")
 
 
 def _reasons(file: str, failures: Iterable[Failure]) -> list[str]:

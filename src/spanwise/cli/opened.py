@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -89,15 +90,16 @@ def nothing_in(opened: Index, file: str, where: Sequence[str], namespace: str) -
 
 
 def _take_away(file: str) -> None:
-    """Remove an index that holds no document."""
-    try:
-        with Index.open(file, read_only=True) as index:
-            if index.namespaces():
-                return
-    except StoreError:
-        return
-    for end in ("", "-wal", "-shm"):
-        Path(file + end).unlink(missing_ok=True)
+    """Remove an index that holds no document and that nobody else has open."""
+    with suppress(sqlite3.Error), closing(sqlite3.connect(file, timeout=0)) as alone:
+        alone.isolation_level = None
+        # SQLite changes the journal of no file that another connection has open; one that is
+        # opened from here on finds out that it is gone when it writes.
+        alone.execute("PRAGMA journal_mode = DELETE")
+        alone.execute("BEGIN EXCLUSIVE")
+        if alone.execute("SELECT 1 FROM documents").fetchone() is None:
+            for end in ("", "-wal", "-shm", "-journal"):
+                Path(file + end).unlink(missing_ok=True)
 
 
 @contextmanager

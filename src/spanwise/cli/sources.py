@@ -73,7 +73,7 @@ class Source:
             return load(self.path, encoding=encoding, isolate=self.isolate)
         try:
             if sys.stdin is None:
-                raise LoadError("standard input: it is closed; give a path, or pipe a text in")
+                raise LoadError("the bytes given: it is closed; give a path, or pipe a text in")
             return load(sys.stdin.buffer.read(), encoding=encoding)
         except LoadError as fault:
             raise LoadError(self.name + str(fault).removeprefix("the bytes given")) from None
@@ -135,7 +135,11 @@ def remarks(document: Document) -> list[str]:
 
 def _inside(path: str, failures: Failures, which: dict[str, Any]) -> list[Source]:
     """The documents in a ZIP archive; the file itself where it is none, which then says why."""
-    raw = Raw(data=Path(path).read_bytes(), name=path, uri=Path(path).as_posix(), suffix=".zip")
+    try:
+        data = Path(path).read_bytes()
+    except OSError:
+        return [Source(path)]  # which says why when it is read
+    raw = Raw(data=data, name=path, uri=Path(path).as_posix(), suffix=".zip")
     if not is_archive(raw):
         return [Source(path)]
     before = len(failures.reasons)

@@ -259,7 +259,8 @@ def _ignores_above(root: Path, report: _OnError) -> _Ignores:
     """The ignore files above a folder, from the root of its git repository on."""
     whole = Path(os.path.abspath(root))  # noqa: PTH100 - links in the path stay as they are
     chain = [whole, *whole.parents]
-    depth = next((i for i, each in enumerate(chain) if (each / ".git").exists()), 0)
+    # Unlike the method of a path, this answers for folders that may not be looked into.
+    depth = next((i for i, each in enumerate(chain) if os.path.exists(each / ".git")), 0)  # noqa: PTH110
     ignores: _Ignores = ()
     for each in reversed(chain[1 : depth + 1]):
         rules = _read_ignores(each / ".gitignore", report)
@@ -394,6 +395,16 @@ def archive_members(
     yield from _members(raw, walk, [most_bytes], most_bytes, 0, ())
 
 
+def _is_inner(archive: zipfile.ZipFile, data: bytes) -> bool:
+    """Whether what was opened lies inside of an archive of which the end is missing."""
+    first = next(iter(archive.infolist()), None)
+    if first is None or not data.startswith(_ZIP_STARTS):
+        return False
+    # Where the list of members says that the first one is, and where it was found.
+    said = int.from_bytes(data[archive.start_dir + 42 : archive.start_dir + 46], "little")
+    return said not in (first.header_offset, 0xFFFFFFFF)
+
+
 def _members(
     raw: Raw,
     walk: _Walk,
@@ -416,6 +427,11 @@ def _members(
         ) from None
     with archive:
         infos = archive.infolist()
+        if _is_inner(archive, raw.data):
+            raise LoadError(
+                f"{raw.name}: it is cut off, so that only an archive inside it is found; get "
+                "the file again"
+            )
         if not _MARKERS.isdisjoint(info.filename for info in infos):
             raise LoadError(
                 f"{raw.name}: it is an Office file or an e-book, not an archive of files; "
