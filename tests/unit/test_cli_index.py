@@ -878,7 +878,7 @@ def test_a_run_that_fails_leaves_alone_a_new_index_that_another_has_open(
 ) -> None:
     (tmp_path / "none").mkdir()
     file = tmp_path / "new.db"
-    status, out, err = cli("index", tmp_path / "none", "--to", file)
+    status, _, err = cli("index", tmp_path / "none", "--to", file)
     assert (status, file.exists()) == (1, False)
     assert "no document" in err
     with Index.open(file) as other:
