@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
+from spanwise.cutting.naming import named
 from spanwise.cutting.sizers import Counted, Measure
 from spanwise.cutting.token_ends import Encoding
 from spanwise.cutting.units import MARKS, SPACES, SPACES_AND_LINES, WORDS, Counter
@@ -357,14 +358,12 @@ def _encoding(encoding: Any, encode_ordinary: Callable[[str], list[int]]) -> Tok
 def _other(tokenizer: Any, count: Callable[[str], int]) -> Tokens:
     """The sizer of a tokenizer that nothing is known of: every range is counted whole."""
     name = str(getattr(tokenizer, "name", "") or getattr(tokenizer, "__name__", ""))
-    kind = f"{type(tokenizer).__module__}.{type(tokenizer).__qualname__}"
-    own = getattr(tokenizer, "fingerprint", None)
     return Tokens(
         tokenizer,
         Counter(lambda texts: [count(readable(text)) for text in texts], SPACES),
         proved=False,
         name=name or type(tokenizer).__name__,
-        fingerprint=own if isinstance(own, str) else f"tokens({kind} {name})",
+        fingerprint=f"tokens({named(tokenizer)})",
     )
 
 

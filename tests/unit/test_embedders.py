@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from spanwise import by_heading, clip_report, words
+from spanwise import by_heading, clip_report, for_search, words
 from spanwise.cutting.caps import Cap
 from spanwise.cutting.sizers import chars, utf8_bytes
 from spanwise.embedders.base import Embedder
@@ -865,3 +865,10 @@ def test_a_missing_wordllama_names_its_command(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(sys, "path", places)
     with pytest.raises(MissingExtraError, match=r'pip install "spanwise\[local\]"'):
         WordLlamaEmbedder()
+
+
+def test_a_preset_keeps_the_smaller_cap() -> None:
+    preset = for_search().within(None, ceiling=100)
+    assert preset.within(None, ceiling=300) == preset
+    with pytest.raises(OptionError, match="is over what the embedder reads"):
+        preset.within(None, ceiling=50)

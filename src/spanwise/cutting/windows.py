@@ -99,7 +99,7 @@ class Windows:
         body, hi = trim(text, lo, hi)
         window, before = body, -1
         while body < hi:
-            limit = window + size if exact else measure.fit(window, hi, size)
+            limit = window + size if exact else self._limit(window, body, hi)
             cut, opens = hi, ""
             if limit < hi:
                 half = low = self._below_headings(body, hi) if headed else body
@@ -147,6 +147,18 @@ class Windows:
                 window = cut + 1 if cut < body else body
             if overlap:
                 window = self._reopened(window, before)
+
+    def _limit(self, window: int, body: int, hi: int) -> int:
+        """How far a window may reach, with the white space after what fits: that ships in none."""
+        text, measure, size = self.text, self.measure, self.size
+        limit = measure.fit(window, hi, size)
+        if limit >= hi and window < body and not measure.holds(body, hi, size):
+            # A word may count for more without the white space before it.
+            limit = measure.fit(body, hi, size)
+        most = min(limit + 2, hi - 1)
+        while limit < most and is_white(text[limit]):
+            limit += 1
+        return limit
 
     def _shown_from(self, window: int, before: int, body: int, end: int) -> int:
         """Where the piece with own part ``[body, end)`` is shown from: its overlap is inside."""

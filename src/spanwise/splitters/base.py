@@ -5,10 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from functools import partial
-from types import CodeType, ModuleType
 from typing import ClassVar, Protocol, TypeVar
-from zlib import crc32
 
 from spanwise.chunks import BETWEEN_HEADINGS, Chunks, join_context
 from spanwise.cutting.caps import Cap, Capped, bind_capped
@@ -21,6 +18,7 @@ from spanwise.cutting.levels import (
     line_level,
     paragraph_level,
 )
+from spanwise.cutting.naming import named
 from spanwise.cutting.pack import Packer, reach
 from spanwise.cutting.sizers import Measure, Sizer, chars
 from spanwise.cutting.spans import Spans
@@ -111,7 +109,7 @@ class Strategy:
     @property
     def fingerprint(self) -> str:
         """The name, the version and every option, as one line."""
-        options = (f"{each.name}={_named(getattr(self, each.name))}" for each in fields(self))
+        options = (f"{each.name}={named(getattr(self, each.name))}" for each in fields(self))
         return f"{self.name}/{self.version} {' '.join(sorted(options))}"
 
     def within(self: Own, embedder: object, *, ceiling: Cap | int | None = None) -> Own:
@@ -122,19 +120,7 @@ class Strategy:
         larger one, or one in another unit, is an `OptionError`.
         """
         limit, own = ceiling_of(embedder, ceiling)[0], self.limit
-        if own is None:
-            return replace(self, max_size=limit)
-        if not own.same_unit(limit):
-            raise OptionError(
-                f"max_size={own} is in another unit than what the embedder reads, {limit}; leave "
-                "max_size out, or give it in that unit"
-            )
-        if own.limit > limit.limit:
-            raise OptionError(
-                f"max_size={own} is over what the embedder reads, {limit}; lower it, or leave it "
-                "out"
-            )
-        return self
+        return replace(self, max_size=limit) if smaller(own, limit) is not own else self
 
     def split(self, source: Document | str) -> Chunks:
         """The chunks of a document or a string, in order."""
@@ -171,43 +157,20 @@ class Sized(Strategy):
         return default_overlap(self.overlap, self.chunk_size, self.usual)
 
 
-def _named(value: object) -> str:
-    """An option as the fingerprint shows it: the same in every process and, if it differs, other.
-
-    A callable may name itself by a string ``fingerprint``. Else a function of a
-    module is its name, a lambda or closure a checksum of its code and what it
-    holds, any other object its type and its attributes.
-    """
-    own = getattr(value, "fingerprint", None)
-    if isinstance(own, str):
-        return own
-    if value is None or isinstance(value, bool | int | float | str | bytes):
-        return repr(value)
-    if isinstance(value, tuple | list):
-        return f"({', '.join(map(_named, value))})"
-    if isinstance(value, set | frozenset):
-        return f"{{{', '.join(sorted(map(_named, value)))}}}"
-    if isinstance(value, partial):
-        keywords = sorted(value.keywords.items())
-        return f"partial{_named((value.func, value.args, keywords))}"
-    bound = getattr(value, "__self__", None)
-    name = f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', '')}"
-    if bound is not None and not isinstance(bound, ModuleType):
-        return f"{_named(bound)}.{name}"
-    if isinstance(value, CodeType):
-        return _named((value.co_code, value.co_names, value.co_consts))
-    code = getattr(value, "__code__", None)
-    if code is None:
-        if hasattr(value, "__qualname__"):
-            return name
-        state = sorted(getattr(value, "__dict__", {}).items())
-        return f"{type(value).__module__}.{type(value).__qualname__}{_named(state)}"
-    if "<" not in name:
-        return name
-    cells = [cell.cell_contents for cell in getattr(value, "__closure__", None) or ()]
-    defaults = (getattr(value, "__defaults__", None), getattr(value, "__kwdefaults__", None))
-    held = _named((code, cells, defaults[0], sorted((defaults[1] or {}).items())))
-    return f"{name}#{crc32(held.encode('utf-8', 'surrogatepass')):08x}"
+def smaller(own: Cap | None, limit: Cap) -> Cap:
+    """The cap of a splitter's own, where it has one, which what an embedder reads must allow."""
+    if own is None:
+        return limit
+    if not own.same_unit(limit):
+        raise OptionError(
+            f"max_size={own} is in another unit than what the embedder reads, {limit}; leave "
+            "max_size out, or give it in that unit"
+        )
+    if own.limit > limit.limit:
+        raise OptionError(
+            f"max_size={own} is over what the embedder reads, {limit}; lower it, or leave it out"
+        )
+    return own
 
 
 def as_document(source: Document | str) -> Document:

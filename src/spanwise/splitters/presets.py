@@ -9,7 +9,7 @@ from spanwise.chunks import Chunks
 from spanwise.cutting.caps import Cap
 from spanwise.documents import Document
 from spanwise.embedders.base import ceiling_of
-from spanwise.splitters.base import Splitter, Strategy, as_document, require
+from spanwise.splitters.base import Splitter, Strategy, as_document, require, smaller
 from spanwise.splitters.choose import splitter_for
 from spanwise.splitters.heading import ByHeading, by_heading
 from spanwise.splitters.paragraph import ByParagraph
@@ -46,8 +46,11 @@ class Preset:
         return f"{self.name}/{self.version} chunk_size={self.chunk_size} limit={limit}"
 
     def within(self, embedder: object, *, ceiling: Cap | int | None = None) -> Preset:
-        """The same under what an embedder reads: no passage is longer."""
-        return replace(self, limit=ceiling_of(embedder, ceiling)[0])
+        """The same under what an embedder reads: no passage is longer.
+
+        Its own cap stays when it is the smaller one, as that of `Strategy.within`.
+        """
+        return replace(self, limit=smaller(self.limit, ceiling_of(embedder, ceiling)[0]))
 
     def split(self, source: Document | str) -> Chunks:
         """The chunks of a document or a string, in order."""

@@ -132,7 +132,7 @@ class _Window(Windows):
         test_streams.py holds the two together.
         """
         text, exact, measure, size = self.text, self.exact, self.measure, self.size
-        limit = window + size if exact else measure.fit(window, hi, size)
+        limit = window + size if exact else self._limit(window, body, hi)
         if not final:
             full = limit if window == body else measure.fit(body, hi, size)
             if max(limit, full) >= sure or first_ink(text, max(limit, full), hi) >= sure:
