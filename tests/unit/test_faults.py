@@ -27,12 +27,16 @@ from spanwise import (
     by_similarity,
     by_structure,
     by_text,
+    cap,
     chunk,
     explain,
     fixed_with_overlap,
     load,
     tokens,
+    utf8_bytes,
+    words,
 )
+from spanwise.cutting.sizers import Words
 
 
 @pytest.mark.parametrize("text", ["## b", "# A\n\n## b", "x\n\n## b\n### c", "\ufeff## b"])
@@ -264,3 +268,63 @@ def test_a_word_that_fits_is_whole_after_a_sentence_that_ends_inside_it(mark: st
     text = "a" * 11 + " " + mark + "b" * 22
     chunks = by_text(chunk_size=23).split(text)
     assert [chunk.own_text for chunk in chunks] == ["a" * 11 + " " + mark, "b" * 22]
+
+
+_WORDS = "Five to ten days pass before the money is back on the card. "
+
+
+@pytest.mark.parametrize("chunk_size", [250, 1000])
+def test_a_heading_too_deep_to_cut_is_never_parted_from_its_text(chunk_size: int) -> None:
+    """Right below text, with no blank line; and right below the heading of its section."""
+    some = _WORDS * (chunk_size // 120)
+    text = f"# Guide\n\n## Refunds\n{some}\n### When\n{some}\n### Where\n{some}"
+    chunks = by_heading(max_level=2, chunk_size=chunk_size, overlap=0).split(text)
+    assert [each.own_text[-4:] for each in chunks] == ["ard."] * len(chunks)
+    first = by_heading(max_level=3, overlap=0).split("# Guide\n\n#### Refunds\n\n" + _WORDS * 20)[0]
+    assert first.text.startswith("# Guide\n\n#### Refunds\n\nFive")
+
+
+@pytest.mark.parametrize("make", [by_heading, by_layout, by_structure])
+def test_a_heading_keeps_company_above_code_or_a_table_that_is_cut(make: Any) -> None:
+    fence = '```yaml title="/etc/service/pool.yaml" linenums="1"\n' + "key: value\n" * 20 + "```\n"
+    table = "| Plan name | Requests per minute | Storage in gigabytes |\n|---|---|---|\n"
+    table += "| a | 1 | 2 |\n" * 20
+    size = "target_size" if make is by_structure else "chunk_size"
+    for below in (fence, table):
+        for max_size in (None, 80):
+            by = make(**{size: 60, "overlap": 0, "max_size": max_size})
+            chunks = by.split("## Configure the connection pool\n\n" + below)
+            assert not chunks[0].text.endswith("pool"), (below, max_size)
+            assert max_size is None or max(map(len, chunks.texts)) <= max_size
+
+
+def test_the_last_of_a_run_of_headings_over_the_size_keeps_its_text() -> None:
+    text = "# hhh\n### hhh\n#### hhh\nword word word"
+    chunks = by_heading(chunk_size=20, overlap=0, min_size=0).split(text)
+    assert chunks.texts == ["# hhh\n### hhh", "#### hhh\nword word word"]
+
+
+def test_the_header_of_a_table_is_cut_where_it_does_not_fit() -> None:
+    text = f"# Note\n\n| {_WORDS * 70}|\n|---|\n| x |\n"
+    chunks = by_heading(overlap=0).split(text)
+    assert max(each.end - each.body for each in chunks) <= 1000
+
+
+@pytest.mark.parametrize("make", [by_text, by_heading, by_paragraph, fixed_with_overlap])
+def test_one_endless_word_under_a_cap_of_words_is_linear(
+    make: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    fit = Words.fit
+
+    def counted(self: Words, lo: int, hi: int, limit: int) -> int:
+        asked.append(hi - lo)
+        return fit(self, lo, hi, limit)
+
+    monkeypatch.setattr(Words, "fit", counted)
+    looks = []
+    for length in (20_000, 160_000):
+        asked.clear()
+        make(sizer=utf8_bytes, chunk_size=500, max_size=cap(400, words)).split("\u5b57" * length)
+        looks.append(sum(asked) / length)
+    assert looks[1] < looks[0] * 1.5

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from spanwise.cutting.sizers import Chars, Measure, Sizer, bind, chars
+from spanwise.cutting.sizers import Chars, Measure, Sizer, Words, bind, chars
 from spanwise.errors import OptionError, shown
 
 __all__ = [
@@ -18,6 +18,9 @@ __all__ = [
     "halfway",
     "name_of",
 ]
+
+# How many code points are looked at first for where two sizes end.
+_REACH = 4096
 
 # At most this share of a cap is kept free for overlap.
 OVERLAP_SHARE = 4
@@ -102,7 +105,11 @@ class Capped:
         if self.cap is self.inner:
             return self.inner.fit(lo, hi, min(limit, most))
         # Neither is asked about much more than the other lets through; code points cost nothing.
-        near = self.inner.fit(lo, hi, limit) if isinstance(self.inner, Chars) else hi
+        near = hi
+        if isinstance(self.inner, Chars):
+            near = self.inner.fit(lo, hi, limit)
+        elif isinstance(self.cap, Words):
+            near = self._near(lo, hi, limit, most)
         end = self.cap.fit(lo, near, most)
         while lo < (within := self.inner.fit(lo, end, limit)) < end:
             # Measured again: sizes need not be monotone.
@@ -110,6 +117,15 @@ class Capped:
             if end == within:
                 return end
         return within
+
+    def _near(self, lo: int, hi: int, limit: int, most: int) -> int:
+        """An end, not far beyond what fits: one word may be as long as the text."""
+        reach = _REACH
+        while (near := lo + reach) < hi:
+            if self.cap.fit(lo, near, most) < near or self.inner.fit(lo, near, limit) < near:
+                return near
+            reach *= 2
+        return hi
 
     def back(self, lo: int, hi: int, limit: int) -> int:
         """The earliest start found to hold at most ``limit`` and the cap, or ``hi``."""

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import compress
 from operator import sub
+from typing import Protocol
 from zlib import crc32
 
 from spanwise.cutting.caps import Capped, fit_all, halfway
@@ -34,6 +35,16 @@ _CHECKED = 64
 _WORD_START = re.compile(r"(?<=\s)[^\s\ufeff]")
 
 
+class Inner(Protocol):
+    """Headings that cut nothing, which go with the text below them all the same."""
+
+    def above(self, low: int, c: int) -> int:
+        """The cut, moved above headings that would end the piece, if it may go there."""
+
+    def below(self, p: int, end: int) -> int:
+        """Where the text begins under the headings at ``p``, or ``p``."""
+
+
 class Packer:
     """Fills pieces of one text up to one size; keeps what it has cut.
 
@@ -50,6 +61,7 @@ class Packer:
         "capped",
         "ends",
         "exact",
+        "inner",
         "measure",
         "rows_kept",
         "size",
@@ -63,6 +75,7 @@ class Packer:
         self.size = size
         self.bound = size + RUNT - 1 if most is None else min(most, size + RUNT - 1)
         self.capped = measure if isinstance(measure, Capped) else None
+        self.inner: Inner | None = None
         self.rows_kept = 0  # what the header of a table takes beside its later rows
         self.exact = isinstance(measure, Chars)
         self.starts: list[int] = []
@@ -214,12 +227,16 @@ class Packer:
             if limit == hi:
                 self.add(p, hi, boundary)
                 return
+            if self.inner is not None:
+                head = self.inner.below(max(p, head), hi)
             low = max(p, head) if head < limit else p
             c, boundary_after = self.under_head(p, head, hi) if limit <= head else -1, WORD.name
             if c < 0:
                 last = min(limit, max(tail - 1, low + 1))
                 half = max(low, self.half(p, limit, hi))
                 c, boundary_after = self.best(levels, p, low, half, last, hi)
+                if self.inner is not None and c > low:
+                    c = self.inner.above(low, c)
             if c <= p:
                 c = border_after(text, low + 1, hi, p)
                 boundary_after = CLUSTER.name

@@ -12,7 +12,17 @@ from itertools import islice
 from re import compile as pattern
 from typing import Protocol
 
-__all__ = ["Counted", "Measure", "Sizer", "bind", "chars", "exceeds", "utf8_bytes", "words"]
+__all__ = [
+    "Counted",
+    "Measure",
+    "Sizer",
+    "Words",
+    "bind",
+    "chars",
+    "exceeds",
+    "utf8_bytes",
+    "words",
+]
 
 Sizer = Callable[[str], int]
 
@@ -74,7 +84,7 @@ def bind(sizer: Sizer, text: str) -> Measure:
     if sizer is chars or sizer is len or (sizer is utf8_bytes and text.isascii()):
         return Chars()
     if sizer is words:
-        return _Words(text)
+        return Words(text)
     own = getattr(sizer, "bind", None)
     if own is not None:
         bound: Measure = own(text)
@@ -139,7 +149,7 @@ class Counted:
         return self.fit(lo, hi, limit) == hi
 
 
-class _Words(Counted):
+class Words(Counted):
     """Words, found one after the other instead of counted again and again."""
 
     __slots__ = ()

@@ -56,6 +56,8 @@ def refine_atom(
         return
     text = packer.text
     head = first_ink(text, after_lines(text, atom.start, 1), atom.end)
+    if start < atom.start and not packer.fits(start, end_at(text, start, head)):
+        head = atom.start  # the opening line does not fit with the heading
     closing = max(text.rfind("\n", atom.start, atom.end), text.rfind("\r", atom.start, atom.end))
     mark = text[closing + 1 : atom.end].strip()[:3]
     closed = closing > atom.start and mark in ("```", "~~~")
@@ -76,10 +78,11 @@ def _cut_table(
     cut = packer.last(line, start, header, packer.reach(start, atom.end))
     if cut < 0:
         cut = header
-    if packer.allows(start, cut):
+    if packer.allows(start, cut) and packer.fits(atom.start, end_at(text, atom.start, header)):
         packer.add(start, end_at(text, start, cut), boundary)
     else:
-        packer.fill(start, cut, levels, boundary)
+        head = atom.start if start < atom.start else 0
+        packer.fill_best(start, cut, levels, boundary, (head, cut + 1))
     capped = packer.capped
     if capped is not None:
         kept = capped.cap.size(atom.start, header) + _JOINERS

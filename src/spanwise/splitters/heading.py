@@ -140,6 +140,8 @@ class Blocks:
             self.deeper_starts = [start for start, _, keep in marks if not keep]
             self.deeper_ends = [end for _, end, keep in marks if not keep]
         self.deeper_texts = texts_below(text, self.deeper_starts, self.deeper_ends)
+        if self.deeper_starts:
+            packer.inner = self
 
     def pack(self, start: int, end: int, head: int, boundary: str) -> None:
         """Cut ``[start, end)``, both at ink; the text under its heading begins at ``head``."""
@@ -152,7 +154,7 @@ class Blocks:
                 packer.add(p, end, boundary)
                 return
             if self.deeper_starts:
-                head = max(head, self._after_deeper(p, end))
+                head = self.below(max(p, head), end)
             low = head if p < head < limit else p
             c = packer.under_head(p, head, end) if p < limit <= head else -1
             if c > p:
@@ -168,10 +170,10 @@ class Blocks:
                 c = packer.last(block, p, low, limit)
             if c < 0:
                 c = block.first(text, max(low, limit), end)
-                self._refine(p, c, low, boundary)
+                self._refine(p, c, head if low < head < c else low, boundary)
             else:
                 if self.deeper_starts:
-                    c = self._above_deeper(low, c)
+                    c = self.above(low, c)
                 packer.add(p, end_at(text, p, c), boundary)
             p = start_at(text, c, end)
             boundary = block.name
@@ -197,7 +199,7 @@ class Blocks:
         at = bisect_right(self.outline.structure.heading_starts, self.heading_starts[heading]) - 1
         leave_for_context(capped, self.outline, at if heading >= 0 else -1)
 
-    def _above_deeper(self, low: int, c: int) -> int:
+    def above(self, low: int, c: int) -> int:
         """The cut, moved above headings that cut nothing and would end the piece."""
         above = c
         while above > low:
@@ -211,7 +213,7 @@ class Blocks:
             above = self.deeper_starts[i]
         return c
 
-    def _after_deeper(self, p: int, end: int) -> int:
+    def below(self, p: int, end: int) -> int:
         """Where the text begins under the headings at ``p`` that cut nothing."""
         i = bisect_right(self.deeper_starts, p) - 1
         return min(self.deeper_texts[i], end) if i >= 0 and p < self.deeper_ends[i] else p

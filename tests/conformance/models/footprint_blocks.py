@@ -94,7 +94,7 @@ class Blocks:
             if limit >= end:
                 pieces.append(whole._replace(start=place, end=end))
                 break
-            head = max(head, self.below_deeper(place, end))
+            head = self.below_deeper(max(place, head), end)
             low = head if head < limit else place
             cut = self.first_word(place, head, end)
             if limit <= head and cut > place:
@@ -114,7 +114,7 @@ class Blocks:
             else:
                 cut = min([c for c in self.block_cuts if limit < c < end], default=end)
                 unit = whole._replace(start=place, end=ink_end(text, place, cut, on))
-                cut_pieces = self.cut_block(unit, low)
+                cut_pieces = self.cut_block(unit, head if low < head < cut else low)
                 pieces.extend(overlapping(cut_pieces, self.overlap_chars, on=on))
             place = ink_start(text, cut, end, on)
         return pieces
@@ -167,21 +167,30 @@ class Blocks:
             return [unit]
         lines = [cut for cut in CUTS["line"](self.text, self.on) if start < cut < end]
         if kind == "table" and "soft-cut" in self.on:
-            return self.cut_table(unit, lines)
+            return self.cut_table(unit, lines, start)
         head = js_skip(self.text, lines[0] if lines else end, end)
+        if (
+            unit.start < start
+            and ink_end(self.text, unit.start, head, self.on) - unit.start > self.size
+        ):
+            head = start
         tail: float = math.inf
         if kind == "fence" and lines and self.text[lines[-1] : end].strip()[:3] in ("```", "~~~"):
             tail = ink_end(self.text, start, lines[-1], self.on)
         return self.cut_inside(unit, ("paragraph", *BELOW_PARAGRAPH), head, tail)
 
-    def cut_table(self, unit: Span, lines: list[int]) -> list[Span]:
-        """The header (whatever its length) with the rows that fit, then the other rows."""
+    def cut_table(self, unit: Span, lines: list[int], start: int) -> list[Span]:
+        """The header with the rows that fit, or cut where it does not, then the other rows."""
         header = lines[1] if len(lines) > 1 else unit.end
         fit = [cut for cut in lines if header < cut <= unit.start + self.size]
         cut = fit[-1] if fit else header
         top = unit._replace(end=ink_end(self.text, unit.start, cut, self.on))
         rest = unit._replace(start=cut)
-        return [top, *self.cut_inside(rest, BELOW_PARAGRAPH, 0, math.inf)]
+        tops = [top]
+        if ink_end(self.text, start, header, self.on) - start > self.size:
+            head = start if unit.start < start else 0
+            tops = self.cut_inside(top, BELOW_PARAGRAPH, head, math.inf)
+        return [*tops, *self.cut_inside(rest, BELOW_PARAGRAPH, 0, math.inf)]
 
     def cut_inside(self, unit: Span, levels: tuple[str, ...], head: int, tail: float) -> list[Span]:
         """At the locally best cuts, none up to `head` if there is a choice, none from `tail` on."""
@@ -197,11 +206,13 @@ class Blocks:
             if limit >= end:
                 pieces.append(unit._replace(start=place, end=end))
                 break
+            head = self.below_deeper(max(place, head), end)
             low = max(place, head) if head < limit else place
             cut = self.first_word(place, head, end) if limit <= head else -1
             if cut < 0:
                 last = min(limit, max(tail - 1, low + 1))
                 cut = self.best_inside(levels, place, low, last, end)
+                cut = self.above_deeper(low, cut) if cut > low else cut
             if cut < 0:
                 cut = cluster_end(text, limit, limit, on)
             pieces.append(unit._replace(start=place, end=ink_end(text, place, cut, on)))

@@ -314,6 +314,8 @@ def split_code(source: str, part: Part, sizes: Sizes, *, on: On) -> list[Part]:
     text = source[:-1]
     start, high = ink(text, *slice_of(part), on)
     head, tail = code_inside(text, part.head, high, on=on)
+    if start < part.head and ink_end(text, start, head, on) - start > sizes.target_size:
+        head = part.head  # the opening line does not fit with the heading
     done: list[Part] = []
     while start < high:
         end = start + sizes.target_size
