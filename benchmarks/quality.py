@@ -163,6 +163,11 @@ def main() -> None:
         parser.error(f"no folder is given, and {DATA} holds none")
     there = peers.installed(PEERS.values(), MEAN_SIZE)
     theirs = [Peer(name) for name, peer in PEERS.items() if peer in there]
+    if not theirs:
+        sys.exit(
+            "no peer is installed to compare with: pip install semchunk langchain-text-splitters "
+            "chonkie semantic-text-splitter llama-index-core blazechunk"
+        )
     print(peers.versions())
     over: dict[tuple[int, str], list[float]] = {}
     for folder in folders:

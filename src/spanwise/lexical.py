@@ -24,6 +24,7 @@ __all__ = [
     "WordSpan",
     "find_matches",
     "folder",
+    "is_spaceless",
     "iter_spans",
     "iter_units",
     "lexical_spans",
@@ -80,6 +81,11 @@ class Match(NamedTuple):
 @cache
 def _spaceless() -> re.Pattern[str]:
     return re.compile(f"[{SPACELESS}]")
+
+
+def is_spaceless(text: str) -> bool:
+    """Whether a text holds letters of a script that is written without spaces."""
+    return _spaceless().search(text) is not None
 
 
 @cache

@@ -712,7 +712,7 @@ def test_what_is_not_shown_is_said_so() -> None:
         "them, 1.00 characters for each of the documents against 1.20.",
     ]
     easy = list(sentences([Said("a", recall=0.98), *rows[1:2]], found[1:2], 1))
-    assert easy[0].endswith("1 question is too few to tell less than about 0.030.")
+    assert easy[0].endswith("1 question cannot tell whether that is chance; ask 20 or more.")
     assert easy[1].startswith("Nearly all of the evidence is found: harder questions")
 
 
@@ -802,5 +802,46 @@ def test_what_fails_ends_with_1(cli: Cli, work: Path) -> None:
     status, _, err = cli("questions", "empty")
     assert (status, err) == (
         1,
-        "empty: it holds too little text to make questions from; write some yourself\n",
+        "empty: no questions can be made from it: they are made from headings with text below, "
+        "and from sentences in scripts with spaces; write some yourself (docs/evaluate.md)\n",
     )
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 19, 20])
+def test_few_questions_show_no_difference(count: int) -> None:
+    """A bootstrap of one or two questions has no width."""
+    found = compared([1.0] * count, [0.5] * count)
+    assert found.is_real is (count >= 20)
+
+
+def test_made_questions_can_be_read_and_edited(tmp_path: Path) -> None:
+    text = "# Возврат денег клиенту\n\n" + "Деньги приходят за пять дней \u2028 или десять. " * 9
+    document = Document(text=text, uri="ru.md", media_type="text/markdown")
+    made = known_item_questions([document])
+    assert made
+    write_questions(tmp_path / "q.jsonl", made, [document])
+    assert "Возврат" in (tmp_path / "q.jsonl").read_text(encoding="utf-8")
+    assert read_questions(tmp_path / "q.jsonl", [document]) == made
+
+
+@pytest.mark.parametrize(
+    ("title", "sentence"),
+    [
+        ("退款政策与运输时间", "客户在收到商品后十天内可以申请退款。"),
+        ("นโยบายการคืนเงิน", "การคืนเงินใช้เวลาห้าถึงสิบวันทำการ "),
+    ],
+)
+def test_headings_without_spaces_are_asked_for(title: str, sentence: str) -> None:
+    text = f"# {title}\n\n{sentence * 20}"
+    made = known_item_questions([Document(text=text, uri="a.md", media_type="text/markdown")])
+    assert [each.query for each in made] == [title]
+
+
+def test_a_quotation_is_found_however_often_it_is_there(tmp_path: Path) -> None:
+    text = "".join(f"{i:3} It works.\n{'x' * 87}\n" for i in range(150))
+    document = Document(text=text, uri="a")
+    start = text.index("It works.", text.index("120 It"))
+    line = {"query": "q", "document": "a", "text": "It works.", "start": start}
+    (tmp_path / "q.jsonl").write_text(json.dumps(line), encoding="utf-8")
+    (found,) = read_questions(tmp_path / "q.jsonl", [document])
+    assert found.evidence == (Evidence("a", start, start + 9),)

@@ -265,7 +265,11 @@ def _made(documents: Sequence[Document], path: str, count: int, seed: int) -> tu
     made = known_item_questions(documents, count=count, seed=seed)
     if not made:
         raise failed(
-            [f"{path}: it holds too little text to make questions from; write some yourself"]
+            [
+                f"{path}: no questions can be made from it: they are made from headings with text "
+                "below, and from sentences in scripts with spaces; write some yourself "
+                "(docs/evaluate.md)"
+            ]
         )
     return made
 

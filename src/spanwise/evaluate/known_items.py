@@ -14,13 +14,15 @@ from spanwise.cutting.sentences import sentence_cuts
 from spanwise.cutting.spans import trim
 from spanwise.documents import Document
 from spanwise.evaluate.questions import Evidence, Question, by_uri
-from spanwise.lexical import lexical_spans, lexical_tokens
+from spanwise.lexical import is_spaceless, lexical_spans, lexical_tokens
 from spanwise.splitters.base import require
 
 __all__ = ["known_item_questions"]
 
 # A heading of one word, or above next to nothing, asks for nothing in particular.
 _LEAST_WORDS, _LEAST_BODY = 2, 80
+# As much is said by so many letters of a script that is written without spaces.
+_LEAST_LETTERS = 4
 
 # Longer sections are asked for by their beginning.
 _LONGEST_BODY = 1000
@@ -111,7 +113,10 @@ def _by_heading(documents: Iterable[Document]) -> list[_Made]:
             name = " ".join(words)
             seen[name] += 1
             first, last = trim(text, body, _body_end(text, body, limit))
-            if len(words) >= _LEAST_WORDS and last - first >= _LEAST_BODY:
+            asks = len(words) >= _LEAST_WORDS or (
+                len(name) >= _LEAST_LETTERS and is_spaceless(name)
+            )
+            if asks and last - first >= _LEAST_BODY:
                 evidence = Evidence(document.uri, first, last)
                 made.append(_Made(query, evidence, partial(is_single, name)))
     return made

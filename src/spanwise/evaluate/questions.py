@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,9 @@ __all__ = ["Evidence", "Question", "by_uri", "read_questions", "to_json", "write
 
 # How far from its "start" a quotation may stand that is there more than once.
 _NEAR = 200
+
+# What is written as escapes: half of a pair, and what some readers take for the end of a line.
+_ESCAPED = re.compile("[\ud800-\udfff\x85\u2028\u2029]")
 
 _QUERY, _DOCUMENT = ("query", "question"), ("document", "doc")
 
@@ -122,7 +126,8 @@ def to_json(question: Question, documents: Mapping[str, Document]) -> str:
     plain |= evidence[0] if len(evidence) == 1 else {"evidence": evidence}
     plain |= {"id": question.id} if question.id else {}
     plain |= {"group": question.group} if question.group else {}
-    return json.dumps(plain)
+    line = json.dumps(plain, ensure_ascii=False)
+    return _ESCAPED.sub(lambda each: json.dumps(each[0])[1:-1], line)
 
 
 class _Line:

@@ -7,8 +7,8 @@ import re
 __all__ = ["quotations"]
 
 
-def quotations(text: str, quoted: str, most: int = 100) -> list[tuple[int, int]]:
-    """The ranges where a text has the words of a quotation in order, the first ``most``.
+def quotations(text: str, quoted: str) -> list[tuple[int, int]]:
+    """The ranges where a text has the words of a quotation in order.
 
     Runs of white space may differ, also be line ends; everything else is the same. A blank
     quotation is nowhere.
@@ -22,10 +22,7 @@ def quotations(text: str, quoted: str, most: int = 100) -> list[tuple[int, int]]
     found: list[tuple[int, int]] = []
     pattern = re.compile(r"\s+".join(map(re.escape, words)))
     at = 0
-    while len(found) < most:
-        match = pattern.search(text, at)
-        if match is None:
-            break
+    while match := pattern.search(text, at):
         found.append(match.span())
         at = match.start() + 1
     return found

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
-from spanwise.evaluate.comparing import Difference
+from spanwise.evaluate.comparing import LEAST_QUESTIONS, Difference
 
 __all__ = ["sentences", "table"]
 
@@ -152,13 +152,18 @@ def sentences(rows: Sequence[_Row], against: Sequence[Difference], questions: in
             yield f"{best.name} is better than {row.name} by {found}."
             continue
         level.append(row)
-        if found.reach < _NOTHING:
+        if questions < LEAST_QUESTIONS:
+            yield (
+                f"{best.name} differs from {row.name} by {found}: "
+                f"{_counted(questions, 'question')} cannot tell whether that is chance; ask "
+                f"{LEAST_QUESTIONS} or more."
+            )
+        elif found.reach < _NOTHING:
             yield f"{best.name} and {row.name} are equal to within {_NOTHING}."
         else:
-            asked = f"{_counted(questions, 'question')} {'is' if questions == 1 else 'are'}"
             yield (
-                f"Between {best.name} and {row.name} no difference is shown ({found}): {asked} "
-                f"too few to tell less than about {found.reach:.3f}."
+                f"Between {best.name} and {row.name} no difference is shown ({found}): "
+                f"{questions:,} questions are too few to tell less than about {found.reach:.3f}."
             )
     if best.means["mean_recall"] > _NEARLY_ALL:
         yield "Nearly all of the evidence is found: harder questions would tell more."
