@@ -146,7 +146,7 @@ class _Reader:
         self.page = Page()
         self.out = self.page.blocks
         self.run: list[str] = []
-        self.places: list[tuple[int, int]] = []  # which of the run, and where it is in the HTML
+        self.places: list[int] = []  # where each of the run is in the HTML, or -1
         self.at = -1  # where the first ink of the run is
         self.open: list[tuple[str, str, bool]] = []  # name, role, hidden
         self.counts: list[dict[str, int]] = [{}]  # of open names, per cell and table
@@ -197,8 +197,13 @@ class _Reader:
             inked = text.lstrip()
             if inked:
                 self.at = at + len(text) - len(inked)
-        self.places.append((len(self.run), at))
+        self.places.append(at)
         self.run.append(text)
+
+    def part(self, sign: str) -> None:
+        """Part the text with what is not written in the HTML."""
+        self.places.append(-1)
+        self.run.append(sign)
 
     def start(self, name: str, at: int, attributes: dict[str, str]) -> None:
         hides = name in _HIDDEN or (
@@ -219,14 +224,14 @@ class _Reader:
             if name == self.quiet[0] and name not in VOID:
                 self.quiet = (name, self.quiet[1] + 1, self.quiet[2])
         elif name == "br":
-            self.run.append("\n" if self.pre else BREAK)
+            self.part("\n" if self.pre else BREAK)
         elif name == "img" and not hides:
             said, file = attributes.get("alt", ""), attributes.get("src", "")
             # LibreOffice gives the file's name as the alternative text; that says nothing.
             if said.strip() and said.rsplit("/", 1)[-1] != file.rsplit("/", 1)[-1]:
                 self.text(at, f" {said} ")
         elif name in ("option", "text"):  # of a menu, of a drawing
-            self.run.append(" ")
+            self.part(" ")
         elif name == "meta":
             if attributes.get("name", "").lower() == "description":
                 said = " ".join(attributes.get("content", "").split())
@@ -332,7 +337,7 @@ class _Reader:
         role = _ROLES.get(name)
         if not role:
             if name == "br":
-                self.run.append(BREAK)
+                self.part(BREAK)
         elif role in _IN_TABLES:
             self.end_table(role)
         elif role == "heading" and self.heading:
@@ -406,9 +411,9 @@ class _Reader:
         """A block begins or ends: the text before it is written, save in a heading or code."""
         if self.pre:
             if self.run and not self.run[-1].endswith(("\n", "\r")):
-                self.run.append("\n")
+                self.part("\n")
         elif self.heading:
-            self.run.append(" ")
+            self.part(" ")
         else:
             self.flush()
 
@@ -420,7 +425,7 @@ class _Reader:
             self.places.clear()
             return
         text = "".join(self.run)
-        lines = self.lines() if "\n" in text else []
+        lines = self.lines() if "\n" in text.strip() else []
         self.run.clear()
         self.places.clear()
         item = self.lists[-1]
@@ -443,20 +448,19 @@ class _Reader:
 
     def lines(self) -> list[Line]:
         """The waiting text by the lines of the HTML that it stands on."""
-        places, number = dict(self.places), 0
         found: list[Line] = []
-        for i, piece in enumerate(self.run):
-            if i not in places:  # a break, which is no line of the HTML
-                if found:
-                    found[-1] = found[-1]._replace(text=found[-1].text + piece)
-                continue
-            line = self.page.line_of(places[i])
-            for j, part in enumerate(piece.split("\n")):
-                if j or line != number:
-                    found.append(Line(line + j, part, bool(j)))
-                else:
-                    found[-1] = found[-1]._replace(text=found[-1].text + part)
-                number = line + j
+        number = 0
+        for piece, place in zip(self.run, self.places, strict=True):
+            # A break is no line of the HTML.
+            line = self.page.line_of(place) if place >= 0 else number
+            first, *more = piece.split("\n") if place >= 0 else (piece,)
+            if found and line == number:
+                found[-1].text += first
+            else:
+                found.append(Line(line, first, False))
+            for number, part in enumerate(more, line + 1):
+                found.append(Line(number, part, True))
+            number = line + len(more)
         return found
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
 
 __all__ = ["BREAK", "Line", "lines_of_code", "lines_of_text", "squeezed"]
 
@@ -15,7 +15,8 @@ _white = re.compile(r"[\t\n\r\f][ \t\n\r\f]*| [ \t\n\r\f]+")  # a space alone st
 _broken = re.compile(f" ?{BREAK} ?")
 
 
-class Line(NamedTuple):
+@dataclass(slots=True)
+class Line:
     """What stands on a line of the HTML, and whether a line feed is before it."""
 
     number: int
