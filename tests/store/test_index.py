@@ -1491,3 +1491,14 @@ def test_what_is_ready_is_written_when_the_documents_end_in_an_error(tmp_path: P
 def test_a_path_of_nothing_is_refused() -> None:
     with pytest.raises(OptionError, match="names no file"):
         Index.open("")
+
+
+@pytest.mark.parametrize("ceiling", [cap(40, words), 300])
+def test_the_same_call_opens_an_index_again(tmp_path: Path, ceiling: Any) -> None:
+    """A ceiling in another unit than characters has to be said each time, the splitter not."""
+    for i in range(2):
+        with Index.open(tmp_path / "a.db", ceiling=ceiling) as index:
+            index.add(Document(text="Some words. " * 90, uri=f"{i}.md"))
+            assert len(index.documents()) == i + 1
+            longest = max(words(each.text) for each in index.chunks("0.md"))
+            assert longest <= 40 or ceiling == 300

@@ -232,7 +232,7 @@ class Making:
         stored = isinstance(self._ceiling, int) or self._ceiling is None
         settings = {
             **recipe.settings,
-            "splitter_made": write_splitter(splitter) if stored else "",
+            "splitter_made": write_splitter(splitter),
             "ceiling": "" if self._ceiling is None or not stored else str(self._ceiling),
             # A name may hold a password; then the embedder has to be passed each time.
             "embedder_name": "" if "@" in self._name else self._name,
