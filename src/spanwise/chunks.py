@@ -201,7 +201,7 @@ class Chunks(Sequence[Chunk]):
         made, length = Spans(), len(document.text)
         last_start, last_end = -1, 0
         for i, span in enumerate(spans):
-            places = tuple(span)
+            places = tuple(span) if isinstance(span, Iterable) else ()
             start, body, end = places if len(places) == 3 else (*places[:1], *places, 0, 0, 0)[:3]
             if len(places) not in (2, 3) or not all(type(place) is int for place in places):
                 fault = "is not (start, end) or (start, body, end) in whole numbers"
@@ -219,7 +219,7 @@ class Chunks(Sequence[Chunk]):
                 last_start, last_end = start, end
                 continue
             raise SplitterError(
-                f"{splitter}: span {i}, {shown(tuple(span))}, {fault}; "
+                f"{splitter}: span {i}, {shown(places or span)}, {fault}; "
                 "give half-open ranges of code points in order"
             )
         return cls(document, made)

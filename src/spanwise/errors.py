@@ -86,3 +86,14 @@ def shown(value: object, limit: int = 80) -> str:
     """The ``repr`` of a value for a message, cut at ``limit`` characters."""
     text = repr(value)
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def require(name: str, value: object, least: int, way_out: str = "") -> None:
+    """Refuse an option that is not a whole number of at least ``least``."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise OptionError(
+            f"{name}={shown(value)} is not a whole number; give an int of at least {least}"
+        )
+    if value < least:
+        way_out = way_out or f"give at least {least}"
+        raise OptionError(f"{name}={shown(value)} is below {least}; {way_out}")

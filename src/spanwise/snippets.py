@@ -12,7 +12,7 @@ from functools import cache
 
 from spanwise.cutting.clusters import border_after, border_before, is_border
 from spanwise.cutting.spans import first_ink, is_white, trim
-from spanwise.errors import OptionError, shown
+from spanwise.errors import OptionError, require, shown
 from spanwise.lexical import (
     SPACELESS,
     Fold,
@@ -154,8 +154,8 @@ def snippet_around(
     """
     if isinstance(words, str):
         raise OptionError(f"words={shown(words)} is one string; give a list, lexical_tokens(words)")
-    _require_at_least(0, "before", before, "0 starts at the word")
-    _require_at_least(0, "after", after, "0 ends with the word")
+    require("before", before, 0, "0 starts at the word")
+    require("after", after, 0, "0 ends with the word")
     beginnings = Prefixes((normal_case(word), 0) for word in words)
     at = next(
         (span.start for span in iter_spans(text) if beginnings.find(span.word) is not None), -1
@@ -199,8 +199,8 @@ def highlight(
     >>> found.plain("[", "]"), [(m.source_start, m.source_end) for m in found.marks]
     ('…drank [cold water]. It froze.', [(22, 32)])
     """
-    _require_at_least(1, "width", width, "200 is a usual length")
-    _require_at_least(0, "origin", origin, "0 is the start of the document")
+    require("width", width, 1, "200 is a usual length")
+    require("origin", origin, 0, "0 is the start of the document")
     lo, hi = trim(text, 0, len(text))
     matches = find_matches(text, query, fold_accents=fold_accents, stem=stem)
     if matches:
@@ -227,11 +227,6 @@ def highlight(
         truncated_left=start > lo,
         truncated_right=end < hi,
     )
-
-
-def _require_at_least(least: int, option: str, value: int, way_out: str) -> None:
-    if value < least:
-        raise OptionError(f"{option}={shown(value)} is below {least}; raise it, {way_out}")
 
 
 def _escape(text: str) -> str:

@@ -15,7 +15,7 @@ from spanwise.chunks import Chunk, join_context
 from spanwise.cutting.sizers import chars, utf8_bytes, words
 from spanwise.cutting.spans import first_ink
 from spanwise.cutting.tallies import Tally
-from spanwise.errors import LoadError, OptionError, shown
+from spanwise.errors import LoadError, OptionError, require, shown
 from spanwise.loaders.base import Raw
 from spanwise.loaders.byte_streams import Decoded
 from spanwise.loaders.plain import TextLoader
@@ -29,7 +29,7 @@ from spanwise.loaders.records import (
 )
 from spanwise.loaders.registry import LOADERS
 from spanwise.loaders.text import media_type_of
-from spanwise.splitters.base import Splitter, require
+from spanwise.splitters.base import Splitter
 from spanwise.splitters.parts import ByPart
 from spanwise.splitters.steps import PartSteps, RecordSteps, Step, Steps, WindowSteps
 from spanwise.splitters.text import ByRecord, ByText

@@ -358,9 +358,19 @@ def _encoding(encoding: Any, encode_ordinary: Callable[[str], list[int]]) -> Tok
 def _other(tokenizer: Any, count: Callable[[str], int]) -> Tokens:
     """The sizer of a tokenizer that nothing is known of: every range is counted whole."""
     name = str(getattr(tokenizer, "name", "") or getattr(tokenizer, "__name__", ""))
+
+    def counted(text: str) -> int:
+        size = count(readable(text))
+        if not isinstance(size, int):
+            raise OptionError(
+                f"tokenizer={shown(tokenizer)} answers {shown(size)}, which is no count; pass an "
+                "object with encode, or a function from a text to how many tokens it has"
+            )
+        return size
+
     return Tokens(
         tokenizer,
-        Counter(lambda texts: [count(readable(text)) for text in texts], SPACES),
+        Counter(lambda texts: list(map(counted, texts)), SPACES),
         proved=False,
         name=name or type(tokenizer).__name__,
         fingerprint=f"tokens({named(tokenizer)})",

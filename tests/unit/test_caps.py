@@ -29,6 +29,7 @@ from spanwise import (
     chars,
     clip_report,
     explain,
+    tokens,
     utf8_bytes,
     within,
     words,
@@ -258,3 +259,18 @@ def test_what_is_cut_within_is_never_clipped(text: str, most: int) -> None:
     for by in (by_heading(), by_text(), by_structure(), by_layout()):
         report = clip_report(by.within(reads).split(text), reads)
         assert Counter(report.ids) == Counter()
+
+
+@pytest.mark.parametrize("answer", [[1, 2], None, "3", -1, float("nan")])
+def test_a_sizer_that_answers_no_size_is_refused(answer: Any) -> None:
+    with pytest.raises(OptionError, match="is no size"):
+        by_paragraph(sizer=lambda text: answer).split("One two.\n\nThree.")
+    if not isinstance(answer, int):
+        with pytest.raises(OptionError, match="is no count"):
+            tokens(lambda text: answer)("One two.")
+
+
+def test_sizes_may_be_parts_of_a_unit() -> None:
+    quarter: Any = lambda text: len(text) / 4  # noqa: E731
+    chunks = by_heading(max_size=cap(30, quarter)).split("word " * 300)
+    assert max(map(quarter, chunks.texts)) <= 30

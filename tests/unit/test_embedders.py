@@ -872,3 +872,25 @@ def test_a_preset_keeps_the_smaller_cap() -> None:
     assert preset.within(None, ceiling=300) == preset
     with pytest.raises(OptionError, match="is over what the embedder reads"):
         preset.within(None, ceiling=50)
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (lambda texts: [[float("nan")] for _ in texts], "finite numbers"),
+        (lambda texts: [[1.0]] * (len(texts) + 1), "vectors for"),
+        (lambda texts: None, "a list of vectors"),
+    ],
+)
+def test_measured_ceiling_checks_what_is_answered(answer: Any, said: str) -> None:
+    class Model:
+        id, dimensions, ceiling = "m", 1, 300
+
+        def embed(self, texts: list[str]) -> Any:
+            return answer(texts)
+
+    with pytest.raises(EmbedderError, match=said):
+        measured_ceiling(Model())  # type: ignore[arg-type]
+    for wrong in (None, answer):
+        with pytest.raises(OptionError, match="is no embedder"):
+            measured_ceiling(wrong)

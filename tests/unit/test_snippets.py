@@ -5,6 +5,7 @@ import html
 import re
 import time
 import unicodedata
+from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
@@ -371,3 +372,11 @@ def test_time_grows_with_the_text(piece: str, query: str) -> None:
 
     fastest(10)
     assert fastest(4 * N) < 8 * max(fastest(N), 0.002)
+
+
+@pytest.mark.parametrize("wrong", ["10", 2.5, True, None])
+def test_lengths_are_whole_numbers(wrong: Any) -> None:
+    with pytest.raises(OptionError, match=r"width=.* is not a whole number"):
+        highlight("a b c", "b", width=wrong)
+    with pytest.raises(OptionError, match=r"before=.* is not a whole number"):
+        snippet_around("abc", ["a"], before=wrong)

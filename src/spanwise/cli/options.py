@@ -10,8 +10,7 @@ import typer
 import spanwise
 from spanwise.cli.strategies import NAMES, unescape
 from spanwise.embedders.registry import FORMS
-from spanwise.errors import OptionError
-from spanwise.splitters.base import require
+from spanwise.errors import OptionError, require
 
 __all__ = [
     "By",

@@ -25,9 +25,8 @@ from spanwise.cli.index_options import (
 )
 from spanwise.cli.opened import nothing_in, once, reading
 from spanwise.cli.screen import Screen, one_line
-from spanwise.errors import EmbedderError, MissingExtraError, StoreError
+from spanwise.errors import EmbedderError, MissingExtraError, StoreError, require
 from spanwise.index import Hits, Index
-from spanwise.splitters.base import require
 
 __all__ = ["SEARCH_VERBS"]
 

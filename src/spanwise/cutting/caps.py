@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 
 from spanwise.cutting.sizers import Chars, Measure, Sizer, Words, bind, chars
 from spanwise.errors import OptionError, shown
@@ -93,7 +94,7 @@ class Capped:
         self.cap = cap
         self.limit = limit
         self.most = limit.limit
-        self.spare = self.kept = min(spare, self.most // OVERLAP_SHARE)
+        self.spare = self.kept = min(ceil(spare), self.most // OVERLAP_SHARE)
 
     def size(self, lo: int, hi: int) -> int:
         """The size of ``[lo, hi)``, in the unit of the inner measure."""

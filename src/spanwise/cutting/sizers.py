@@ -12,6 +12,8 @@ from itertools import islice
 from re import compile as pattern
 from typing import Protocol
 
+from spanwise.errors import OptionError, shown
+
 __all__ = [
     "Counted",
     "Measure",
@@ -134,7 +136,13 @@ class Counted:
 
     def size(self, lo: int, hi: int) -> int:
         """The size of ``[lo, hi)``."""
-        return self.sizer(self.text[lo:hi])
+        size: object = self.sizer(self.text[lo:hi])
+        if isinstance(size, int | float) and size >= 0:
+            return size  # type: ignore[return-value]  # a part of a unit is as good
+        raise OptionError(
+            f"sizer={shown(self.sizer)} answers {shown(size)}, which is no size; it must answer "
+            "how much a text measures, 0 or more"
+        )
 
     def fit(self, lo: int, hi: int, limit: int) -> int:
         """The furthest end found to hold at most ``limit``, or ``lo``."""

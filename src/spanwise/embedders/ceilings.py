@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from itertools import cycle, islice
 from math import dist, hypot
 
-from spanwise.cutting.caps import name_of
+from spanwise.cutting.caps import Cap, name_of
 from spanwise.cutting.sizers import Sizer, words
 from spanwise.embedders.base import Embedder
-from spanwise.errors import EmbedderError, OptionError, shown
+from spanwise.errors import EmbedderError, OptionError, require, shown
+from spanwise.vectors import checked_vectors
 
 __all__ = ["MeasuredCeiling", "measured_ceiling"]
 
@@ -83,9 +84,16 @@ def measured_ceiling(
     one text differs from call to call by more than 5 %. Deterministic. Cost: at most
     ``4 + 2 * log2(8 * most)`` calls, of two texts each but for the first.
     """
-    if isinstance(most, bool) or not isinstance(most, int) or most < 1:
-        raise OptionError(f"most={shown(most)} is not a whole number of at least 1")
-    ceiling = embedder.ceiling
+    require("most", most, 1)
+    if not (hasattr(embedder, "embed") and hasattr(embedder, "id")):
+        raise OptionError(
+            f"embedder={shown(embedder)} is no embedder; wrap a function in FunctionEmbedder"
+        )
+    if not (isinstance(tail, str) and isinstance(filler, str | None)):
+        raise OptionError(f"filler={shown(filler)} and tail={shown(tail)} must be texts")
+    if not (unit is None or callable(unit)):
+        raise OptionError(f"unit={shown(unit)} cannot be called; pass chars, words or a sizer")
+    ceiling = embedder.ceiling if isinstance(embedder.ceiling, Cap) else None
     sizer = unit or (ceiling.sizer if ceiling is not None else words)
     filler = (_PROSE if sizer is words else _LETTER) if filler is None else filler
     if not filler.split() or not tail.strip():
@@ -133,7 +141,10 @@ def _between(probe: _Probe, read: int, cut: int) -> int:
 class _Probe:
     """Texts of a growing filler, and whether an embedder reads what stands behind them."""
 
-    __slots__ = ("_apart", "_by_character", "_embedder", "_filler", "_sizer", "_tail", "calls")
+    __slots__ = (
+        *("_apart", "_by_character", "_dimensions", "_embedder", "_filler", "_sizer", "_tail"),
+        "calls",
+    )
 
     def __init__(self, embedder: Embedder, sizer: Sizer, filler: str, tail: str) -> None:
         self._embedder = embedder
@@ -144,6 +155,7 @@ class _Probe:
         # A unit that grows with every character is measured by characters, others by words.
         self._by_character = sizer(_LETTER * 8) - sizer(_LETTER * 4) >= 4
         self.calls = 0
+        self._dimensions = 0
 
     def calibrate(self) -> None:
         """Learn how far a vector moves by chance; refuse what cannot be told apart."""
@@ -189,7 +201,11 @@ class _Probe:
 
     def _embed(self, texts: list[str]) -> Sequence[Sequence[float]]:
         self.calls += 1
-        return self._embedder.embed(texts)
+        vectors = checked_vectors(
+            self._embedder.embed(texts), len(texts), self._dimensions, name=self._embedder.id
+        )
+        self._dimensions = len(vectors[0])
+        return vectors
 
 
 def _apart(left: Sequence[float], right: Sequence[float]) -> float:

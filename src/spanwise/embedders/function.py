@@ -9,7 +9,7 @@ from typing import Any
 from spanwise.cutting.caps import Cap
 from spanwise.embedders.base import Vectors
 from spanwise.embedders.texts import checked_texts, inked
-from spanwise.errors import EmbedderError, OptionError, shown
+from spanwise.errors import EmbedderError, OptionError, require, shown
 from spanwise.vectors import checked_vectors
 
 __all__ = ["FunctionEmbedder"]
@@ -56,13 +56,8 @@ class FunctionEmbedder:
             raise OptionError(
                 f"id={shown(id)} names nothing; give the name of the model, such as 'my-model/v2'"
             )
-        if dimensions is not None and (
-            isinstance(dimensions, bool) or not isinstance(dimensions, int) or dimensions < 1
-        ):
-            raise OptionError(
-                f"dimensions={shown(dimensions)} is not a whole number of at least 1; "
-                "leave it out to learn it from the first answer"
-            )
+        if dimensions is not None:
+            require("dimensions", dimensions, 1, "leave it out to learn it from the first answer")
         if ceiling is not None and not isinstance(ceiling, Cap):
             raise OptionError(
                 f"ceiling={shown(ceiling)} is no cap; pass cap(limit, sizer), "

@@ -10,7 +10,7 @@ from spanwise.cutting.caps import Cap
 from spanwise.cutting.sizers import utf8_bytes
 from spanwise.embedders.texts import checked_texts, inked
 from spanwise.embedders.transport import PROTOCOL, Call, Server, TooLargeError
-from spanwise.errors import OptionError, shown
+from spanwise.errors import OptionError, require, shown
 from spanwise.tokenizing import readable
 
 __all__ = ["HttpEmbedder"]
@@ -78,10 +78,7 @@ class HttpEmbedder:
             ("dimensions", 1 if dimensions is None else dimensions),
             ("attempts", attempts),
         ):
-            if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-                raise OptionError(
-                    f"{option}={shown(count)} is not a whole number of at least 1; give 1 or more"
-                )
+            require(option, count, 1)
         if ceiling is not None and not isinstance(ceiling, Cap):
             raise OptionError(
                 f"ceiling={shown(ceiling)} is no cap; pass cap(8191, tokens(...)) or leave it unset"

@@ -10,7 +10,7 @@ from spanwise.cutting.caps import Cap
 from spanwise.embedders.base import Vectors
 from spanwise.embedders.onnx_folder import OnnxFolder
 from spanwise.embedders.texts import checked_texts, inked
-from spanwise.errors import EmbedderError, OptionError, shown
+from spanwise.errors import EmbedderError, OptionError, require, shown
 from spanwise.extras import require_extra
 from spanwise.tokenizing import readable, tokens
 
@@ -79,11 +79,9 @@ class OnnxEmbedder:
                 f"pooling={shown(pooling)} is neither 'mean' nor 'cls'; "
                 "leave it out for what the folder says"
             )
-        for name, value in (("max_tokens", max_tokens), ("batch_size", batch_size)):
-            if (name, value) != ("max_tokens", None) and (
-                isinstance(value, bool) or not isinstance(value, int) or value < 1
-            ):
-                raise OptionError(f"{name}={shown(value)} is not a whole number of at least 1")
+        require("batch_size", batch_size, 1)
+        if max_tokens is not None:
+            require("max_tokens", max_tokens, 1)
         self._numpy = require_extra("numpy", "onnx", _WHAT)
         runtime = require_extra("onnxruntime", "onnx", _WHAT)
         tokenizers = require_extra("tokenizers", "onnx", _WHAT)

@@ -12,7 +12,7 @@ from typing import Any
 from spanwise.cutting.caps import Cap
 from spanwise.embedders.base import EVERYTHING, Vectors
 from spanwise.embedders.texts import checked_texts, inked
-from spanwise.errors import EmbedderError, OptionError, shown
+from spanwise.errors import EmbedderError, OptionError, require, shown
 from spanwise.extras import require_extra
 from spanwise.tokenizing import readable, tokens
 
@@ -45,8 +45,7 @@ class SentenceTransformerEmbedder:
         id: str | None = None,  # noqa: A002 (the word of the protocol)
         batch_size: int = 32,
     ) -> None:
-        if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
-            raise OptionError(f"batch_size={shown(batch_size)} is not a whole number of at least 1")
+        require("batch_size", batch_size, 1)
         if id is not None and (not isinstance(id, str) or not id.strip()):
             raise OptionError(f"id={shown(id)} names nothing; leave it out, or name the model")
         self._numpy = require_extra("numpy", _EXTRA, _WHAT)

@@ -13,9 +13,9 @@ from spanwise.cutting.levels import WORD, paragraph_level
 from spanwise.cutting.sentences import sentence_cuts
 from spanwise.cutting.spans import trim
 from spanwise.documents import Document
+from spanwise.errors import require
 from spanwise.evaluate.questions import Evidence, Question, by_uri
 from spanwise.lexical import is_spaceless, lexical_spans, lexical_tokens
-from spanwise.splitters.base import require
 
 __all__ = ["known_item_questions"]
 

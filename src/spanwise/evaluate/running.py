@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from spanwise.documents import Document
-from spanwise.errors import OptionError
+from spanwise.errors import OptionError, require
 from spanwise.evaluate.comparing import DRAWS
 from spanwise.evaluate.corpus import Corpus, numbered
 from spanwise.evaluate.evaluation import MAIN, Evaluation, Row
@@ -24,7 +24,7 @@ from spanwise.evaluate.questions import Question
 from spanwise.evaluate.retrieval import finding
 from spanwise.evaluate.setups import Setup, checked
 from spanwise.evaluate.sizing import CLOSE, resized, size_field
-from spanwise.splitters.base import Splitter, require
+from spanwise.splitters.base import Splitter
 
 __all__ = ["BUDGETS", "Step", "evaluate"]
 
@@ -76,6 +76,7 @@ def evaluate(
     if not asked:
         raise OptionError("questions is empty; give some, or make them with known_item_questions")
     require("draws", draws, 1)
+    require("seed", seed, 0)
     if mean_size is not None:
         require("mean_size", mean_size, 1)
     wanted = [corpus.evidence(each) for each in asked]

@@ -15,7 +15,7 @@ from spanwise.chunks import Chunk
 from spanwise.cutting.caps import Cap
 from spanwise.documents import Document
 from spanwise.embedders.base import Embedder
-from spanwise.errors import LoadError, OptionError, StoreError, shown
+from spanwise.errors import LoadError, OptionError, StoreError, require, shown
 from spanwise.extras import require_extra
 from spanwise.index.bundle import read_bundle, write_bundle
 from spanwise.index.embedding import Embedding, unit_vectors
@@ -33,7 +33,7 @@ from spanwise.index.sqlite_store import SqliteStore
 from spanwise.index.store import Store
 from spanwise.index.verify import verify
 from spanwise.index.wishes import MIX, Rerank, wishes_of
-from spanwise.splitters.base import Splitter, require
+from spanwise.splitters.base import Splitter
 
 __all__ = ["Index"]
 

@@ -8,9 +8,8 @@ from math import isfinite
 from numbers import Real
 
 from spanwise.cutting.caps import Cap
-from spanwise.errors import OptionError, shown
+from spanwise.errors import OptionError, require, shown
 from spanwise.index.hits import Hits
-from spanwise.splitters.base import require
 
 __all__ = ["MIX", "Rerank", "Wishes", "wishes_of"]
 

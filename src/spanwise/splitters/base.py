@@ -24,7 +24,7 @@ from spanwise.cutting.sizers import Measure, Sizer, chars
 from spanwise.cutting.spans import Spans
 from spanwise.documents import Document, Outline
 from spanwise.embedders.base import ceiling_of
-from spanwise.errors import OptionError, SizeError, shown
+from spanwise.errors import OptionError, SizeError, require, shown
 
 __all__ = [
     "ANY_SIZE",
@@ -38,7 +38,6 @@ __all__ = [
     "default_overlap",
     "leave_for_context",
     "limits",
-    "require",
     "show",
 ]
 
@@ -176,16 +175,6 @@ def smaller(own: Cap | None, limit: Cap) -> Cap:
 def as_document(source: Document | str) -> Document:
     """The document itself, or one made of a string."""
     return source if isinstance(source, Document) else Document(text=source)
-
-
-def require(name: str, value: object, least: int, why: str = "") -> None:
-    """Refuse an option that is not a whole number of at least ``least``."""
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise OptionError(
-            f"{name}={shown(value)} is not a whole number; give an int of at least {least}"
-        )
-    if value < least:
-        raise OptionError(f"{name}={value} is below {least}{why}; give at least {least}")
 
 
 def require_below(name: str, value: int, other: str, limit: int, off: str) -> None:

@@ -11,13 +11,13 @@ from spanwise.cutting.pack import RUNT, Packer, merge_backward
 from spanwise.cutting.sizers import Chars
 from spanwise.cutting.spans import Spans, start_at, trim
 from spanwise.documents import Document
+from spanwise.errors import require
 from spanwise.splitters.base import (
     Sized,
     Strategy,
     below_line,
     cap_pieces,
     limits,
-    require,
     show,
 )
 from spanwise.splitters.paragraph import USUAL

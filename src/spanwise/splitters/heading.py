@@ -13,7 +13,7 @@ from spanwise.cutting.pack import RUNT, Packer, checksum, merge_backward
 from spanwise.cutting.sizers import exceeds
 from spanwise.cutting.spans import Spans, end_at, start_at, texts_below, trim
 from spanwise.documents import Document, Outline
-from spanwise.errors import EmptyDocumentWarning, OptionError, shown
+from spanwise.errors import EmptyDocumentWarning, OptionError, require, shown
 from spanwise.splitters.atoms import Atom, atoms_of, refine_atom
 from spanwise.splitters.base import (
     Sized,
@@ -21,7 +21,6 @@ from spanwise.splitters.base import (
     cap_pieces,
     default_floor,
     leave_for_context,
-    require,
     show,
 )
 from spanwise.splitters.paragraph import USUAL, close_floor

@@ -9,7 +9,8 @@ from spanwise.chunks import Chunks
 from spanwise.cutting.caps import Cap
 from spanwise.documents import Document
 from spanwise.embedders.base import ceiling_of
-from spanwise.splitters.base import Splitter, Strategy, as_document, require, smaller
+from spanwise.errors import require
+from spanwise.splitters.base import Splitter, Strategy, as_document, smaller
 from spanwise.splitters.choose import splitter_for
 from spanwise.splitters.heading import ByHeading, by_heading
 from spanwise.splitters.paragraph import ByParagraph

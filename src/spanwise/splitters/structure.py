@@ -13,14 +13,13 @@ from spanwise.cutting.pack import Packer
 from spanwise.cutting.sizers import exceeds
 from spanwise.cutting.spans import Spans, end_at, start_at
 from spanwise.documents import Document
-from spanwise.errors import OptionError
+from spanwise.errors import OptionError, require
 from spanwise.splitters.atoms import Atom, refine_atom
 from spanwise.splitters.base import (
     Strategy,
     cap_pieces,
     default_overlap,
     limits,
-    require,
     show,
 )
 
