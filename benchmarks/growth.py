@@ -1,7 +1,7 @@
 """Growth: each strategy from 1 to 16 MB of prose and Markdown, and over each hostile input.
 
 For real text the ratio of times for 16 times the text may be at most 20. A hostile input is run at
-a sixteenth of the size that the issue names and at that size, with the same limit. A ratio is taken
+a sixteenth of its size and at its size, with the same limit. A ratio is taken
 from the best of up to three runs; a time below `FLOOR` seconds counts as `FLOOR`. What already
 takes more than `AT_FOUR` times as long for four times the text is not run on the whole text: its
 ratio is that of the four times, squared.

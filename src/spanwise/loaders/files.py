@@ -47,7 +47,7 @@ def load(
 
     Text is what the bytes say, line ends included, without the byte order mark
     that named the encoding. Of other kinds (docs/formats.md) the text is built,
-    and ``document.locate`` leads back. An empty file is an empty document.
+    and ``document.locate`` leads back. An empty text is an empty document.
     Raises `LoadError` for a source that is missing, unreadable or not of its kind,
     `MissingExtraError` where a library has to be installed.
 

@@ -1,4 +1,4 @@
-"""by_text and by_record a step at a time, over a text that is still coming in."""
+"""by_text, by_record and by_part a step at a time, over a text that is still coming in."""
 
 from __future__ import annotations
 
