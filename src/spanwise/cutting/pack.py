@@ -17,14 +17,27 @@ from zlib import crc32
 from spanwise.cutting.caps import Capped, fit_all, halfway
 from spanwise.cutting.clusters import border_after, border_before, is_border
 from spanwise.cutting.levels import CLUSTER, SENTENCE, WORD, Level
-from spanwise.cutting.sizers import Chars, Measure
+from spanwise.cutting.sizers import Chars, Measure, exceeds
 from spanwise.cutting.spans import WHITE, end_at, start_at, trim
 
-__all__ = ["RUNT", "Packer", "checksum", "merge_backward", "merge_forward", "reach", "under_head"]
+__all__ = [
+    "LONG",
+    "RUNT",
+    "Packer",
+    "checksum",
+    "merge_backward",
+    "merge_forward",
+    "reach",
+    "under_head",
+]
 
 # A piece below this many units is a runt whatever the floor; from the
 # footprint reference. Small sizes have a smaller one (departure `small-sizes`).
 RUNT = 50
+
+# What takes more than so many pieces is cut so that an edit does not ripple to its end
+# (docs/strategies.md, best cuts; benchmarks/edits.py).
+LONG = 8
 
 # From here on most scripts are written without spaces.
 _FIRST_SPACELESS = "\u2e80"
@@ -222,6 +235,7 @@ class Packer:
         """
         text, head, tail = self.text, *bounds
         p, hi = trim(text, lo, hi)
+        long = exceeds(self.measure, p, hi, self.size, LONG)
         while p < hi:
             limit = self.reach(p, hi)
             if limit == hi:
@@ -234,7 +248,8 @@ class Packer:
             if c < 0:
                 last = min(limit, max(tail - 1, low + 1))
                 half = max(low, self.half(p, limit, hi))
-                c, boundary_after = self.best(levels, p, low, half, last, hi)
+                quarter = max(low, half - (last - half) // 2) if long else half
+                c, boundary_after = self.best(levels, p, low, quarter, half, last, hi)
                 if self.inner is not None and c > low:
                     c = self.inner.above(low, c)
             if c <= p:
@@ -249,7 +264,14 @@ class Packer:
         return under_head(self.text, self.measure, p, head, hi, self.size, self.bound)
 
     def best(
-        self, levels: Sequence[Level], p: int, low: int, half: int, limit: int, hi: int
+        self,
+        levels: Sequence[Level],
+        p: int,
+        low: int,
+        quarter: int,
+        half: int,
+        limit: int,
+        hi: int,
     ) -> tuple[int, str]:
         """The locally best cut for a piece from ``p``, and the name of its level.
 
@@ -257,15 +279,18 @@ class Packer:
         ``half`` of the size, else the last. Weaker than sentences it is the last.
         """
         for level in levels:
-            c = self.choose(level, half, limit, hi) if level.chosen else -1
+            c = self.choose(level, quarter, half, limit, hi) if level.chosen else -1
             if c < 0 or not (self.exact or self.fits(p, end_at(self.text, p, c))):
                 c = self.last(level, p, low, limit)
             if c > p:
                 return c, level.name
         return -1, ""
 
-    def choose(self, level: Level, half: int, limit: int, hi: int) -> int:
+    def choose(self, level: Level, quarter: int, half: int, limit: int, hi: int) -> int:
         """Of the cuts in ``(half, limit]`` the best one, or -1.
+
+        Where there is one at most there would be no choice, and an edit would move
+        all cuts after it; then those beyond ``quarter`` of the size count too.
 
         Least indentation, then the longest unit after it; of equals the one whose
         unit has the largest checksum, so that the choice does not move with the
@@ -273,6 +298,8 @@ class Packer:
         """
         text = self.text
         opened = level.openings(text, half, limit, hi)
+        if len(opened) < 2 and quarter < half:
+            opened = level.openings(text, quarter, limit, hi)
         if len(opened) < 2:
             return opened[0][0] if opened else -1
         ink = opened[-1][1]

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from spanwise.cutting.caps import Capped
 from spanwise.cutting.levels import WORD, Level, block_level, paragraph_level
-from spanwise.cutting.pack import RUNT, Packer, checksum, merge_backward
+from spanwise.cutting.pack import LONG, RUNT, Packer, checksum, merge_backward
 from spanwise.cutting.sizers import exceeds
 from spanwise.cutting.spans import Spans, end_at, start_at, texts_below, trim
 from spanwise.documents import Document, Outline
@@ -26,10 +26,6 @@ from spanwise.splitters.base import (
 from spanwise.splitters.paragraph import USUAL, close_floor
 
 __all__ = ["Blocks", "ByHeading", "by_heading"]
-
-# Sections above this many sizes are cut at the locally best block, so that an
-# edit does not ripple to their end (docs/strategies.md, best cuts; benchmarks/edits.py).
-_LONG = 8
 
 _DEEPEST = 6
 
@@ -145,7 +141,7 @@ class Blocks:
     def pack(self, start: int, end: int, head: int, boundary: str) -> None:
         """Cut ``[start, end)``, both at ink; the text under its heading begins at ``head``."""
         packer, text, block = self.packer, self.packer.text, self.block
-        long = exceeds(packer.measure, start, end, packer.size, _LONG)
+        long = exceeds(packer.measure, start, end, packer.size, LONG)
         p = start
         while p < end:
             limit = packer.reach(p, end)
@@ -162,7 +158,9 @@ class Blocks:
                 boundary = WORD.name
                 continue
             if long:
-                c = packer.choose(block, max(low, packer.half(p, limit, end)), limit, end)
+                half = max(low, packer.half(p, limit, end))
+                quarter = max(low, half - (limit - half) // 2)
+                c = packer.choose(block, quarter, half, limit, end)
                 if c >= 0 and not packer.fits(p, end_at(text, p, c)):
                     c = -1
             if c < 0:
@@ -311,7 +309,7 @@ def _pack_sections(blocks: Blocks, front: int, floor: int) -> None:
                 opened, boundary = -1, "heading"
             if i >= stretch:
                 stretch = found.stretch_end(i)
-                long = sum(shorts[i:stretch]) > _LONG * floor
+                long = sum(shorts[i:stretch]) > LONG * floor
             if opened < 0:
                 opened, held = i, 0
             held += shorts[i]

@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 from spanwise.cutting.caps import OVERLAP_SHARE, Cap
 from spanwise.cutting.levels import CLUSTER, SENTENCE, WORD, Level, line_level, paragraph_level
 from spanwise.cutting.markdown import Structure
-from spanwise.cutting.pack import Packer
+from spanwise.cutting.pack import LONG, Packer
 from spanwise.cutting.sizers import exceeds
 from spanwise.cutting.spans import Spans, end_at, start_at
 from spanwise.documents import Document
@@ -29,10 +29,6 @@ __all__ = ["SemanticChunker", "by_structure"]
 _USUAL = (100, 1000)
 _MAX = 2000
 _MIN = 200
-
-# A gathered section above this many targets is cut at the locally best blank
-# line, so that an edit does not ripple to its end (docs/strategies.md, best cuts).
-_LONG = 8
 
 
 class _Segment(NamedTuple):
@@ -182,13 +178,13 @@ class SemanticChunker(Strategy):
             yield start, head, end
             return
         text, measure, target = packer.text, packer.measure, packer.size
-        long = exceeds(measure, start, end, target, _LONG)
+        long = exceeds(measure, start, end, target, LONG)
         while start < end:
             low = max(head, measure.fit(start, end, max(0, target - 2)))
             cut = -1
             if long:
                 far = measure.fit(start, end, min(target * 2, self.largest))
-                cut = packer.choose(paragraph, low, far, end)
+                cut = packer.choose(paragraph, low, low, far, end)
             if cut < 0:
                 cut = paragraph.first(text, low, end)
             yield start, head, end_at(text, start, cut)

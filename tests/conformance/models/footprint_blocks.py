@@ -105,7 +105,7 @@ class Blocks:
             cut = -1
             if "local" in on and end - whole.start > LONG * size:
                 half = max(low, place + size // 2)
-                cut = self.best([c for c in cuts if c > half], self.block_cuts, end)
+                cut = self.best(self.beyond(cuts, half, limit, end), self.block_cuts, end)
             if cut < 0 and cuts:
                 cut = cuts[-1]
             if cut >= 0:
@@ -201,6 +201,7 @@ class Blocks:
             return soft_cut(text, unit, size, levels, on=on)
         pieces: list[Span] = []
         place, end = ink(text, unit.start, unit.end, on)
+        long = end - place > LONG * size
         while place < end:
             limit = place + size
             if limit >= end:
@@ -211,7 +212,7 @@ class Blocks:
             cut = self.first_word(place, head, end) if limit <= head else -1
             if cut < 0:
                 last = min(limit, max(tail - 1, low + 1))
-                cut = self.best_inside(levels, place, low, last, end)
+                cut = self.best_inside(levels, place, low, last, end, long)
                 cut = self.above_deeper(low, cut) if cut > low else cut
             if cut < 0:
                 cut = cluster_end(text, limit, limit, on)
@@ -220,7 +221,13 @@ class Blocks:
         return pieces
 
     def best_inside(
-        self, levels: tuple[str, ...], place: int, low: int, limit: float, end: int
+        self,
+        levels: tuple[str, ...],
+        place: int,
+        low: int,
+        limit: float,
+        end: int,
+        long: bool,
     ) -> int:
         """The best cut in the back half of the size, else the last, of the strongest level; or -1.
 
@@ -230,11 +237,20 @@ class Blocks:
         for level in levels:
             cuts = cuts_between(level, self.text, low, int(limit), self.on)
             back = [cut for cut in cuts if cut > half]
+            if long:
+                back = self.beyond(cuts, half, int(limit), end)
             if back and level in ("paragraph", "line", "sentence"):
                 return self.best(back, CUTS[level](self.text, self.on), end)
             if cuts:
                 return cuts[-1]
         return -1
+
+    def beyond(self, cuts: list[int], half: int, limit: int, end: int) -> list[int]:
+        """The cuts beyond half a size; where they leave no choice, those beyond a quarter."""
+        back = [cut for cut in cuts if cut > half]
+        if len({js_skip(self.text, cut, end) for cut in back}) < 2:
+            back = [cut for cut in cuts if cut > half - (limit - half) // 2]
+        return back
 
     def best(self, cuts: list[int], every: list[int] | tuple[int, ...], end: int) -> int:
         """Of several cuts: least indentation, then the longest unit after it.

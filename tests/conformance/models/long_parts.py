@@ -13,6 +13,7 @@ from .white import NONE, Hang, On, js_is_blank, js_is_space, js_trim
 CODE_LEVELS = ("paragraph", "line", "sentence", "word", "cluster")
 CHOSEN = ("paragraph", "line", "sentence")
 CHECKED = 64
+LONG = 8
 
 
 class Level(NamedTuple):
@@ -317,6 +318,7 @@ def split_code(source: str, part: Part, sizes: Sizes, *, on: On) -> list[Part]:
     if start < part.head and ink_end(text, start, head, on) - start > sizes.target_size:
         head = part.head  # the opening line does not fit with the heading
     done: list[Part] = []
+    long = high - start > LONG * sizes.target_size
     while start < high:
         end = start + sizes.target_size
         if end < high:
@@ -324,7 +326,7 @@ def split_code(source: str, part: Part, sizes: Sizes, *, on: On) -> list[Part]:
             limit = min(end, max(tail - 1, floor + 1))
             end = filled(text, start, head, high, sizes, on=on)
             if end < 0:
-                end = code_cut(text, start, floor, limit, high, sizes, on)
+                end = code_cut(text, start, floor, limit, high, sizes, on, long)
         run = Run(start, ink_end(text, start, min(end, high), on))
         done.append(Part((run,), start, "fixed"))
         start = ink_start(text, min(end, high), high, on)
@@ -342,7 +344,16 @@ def code_inside(text: str, start: int, end: int, *, on: On) -> tuple[int, int]:
     return next_ink(text, stops[0], end), tail
 
 
-def code_cut(text: str, start: int, floor: int, limit: int, high: int, sizes: Sizes, on: On) -> int:
+def code_cut(
+    text: str,
+    start: int,
+    floor: int,
+    limit: int,
+    high: int,
+    sizes: Sizes,
+    on: On,
+    long: bool,
+) -> int:
     """Of the strongest level that has a cut the best in the back half, else the last.
 
     Of words and clusters always the last.
@@ -351,7 +362,9 @@ def code_cut(text: str, start: int, floor: int, limit: int, high: int, sizes: Si
     for level in CODE_LEVELS:
         cut = -1
         if level in CHOSEN:
-            cut = best_cut(text, level, half, limit, high, sizes, on=on)
+            cut = best_cut(
+                text, level, half, limit, high, sizes, on=on, floor=floor if long else half
+            )
         if cut < 0:
             cut = last_cut(level, text, floor, limit, on)
         if cut > start:
@@ -361,15 +374,26 @@ def code_cut(text: str, start: int, floor: int, limit: int, high: int, sizes: Si
 
 
 def best_cut(
-    text: str, level: str, start: int, end: int, high: int, sizes: Sizes, *, on: On
+    text: str,
+    level: str,
+    start: int,
+    end: int,
+    high: int,
+    sizes: Sizes,
+    *,
+    on: On,
+    floor: int | None = None,
 ) -> int:
     """Of the cuts in `start < c <= end`: least indentation, then the longest unit after it.
 
-    Of equals the one whose unit has the largest checksum, then the latest.
+    Of equals the one whose unit has the largest checksum, then the latest. Where they leave no
+    choice, the cuts from half as far before `start` on count too, if they lie beyond the `floor`.
     """
     # The last cut of each gap, by the place where the text goes on.
-    cuts = cuts_between(level, text, start, end, on)
-    openings = {next_ink(text, cut, high): cut for cut in cuts}
+    openings = {next_ink(text, c, high): c for c in cuts_between(level, text, start, end, on)}
+    if len(openings) < 2 and floor is not None and floor < start:
+        low = max(floor, start - (end - start) // 2)
+        openings = {next_ink(text, c, high): c for c in cuts_between(level, text, low, end, on)}
     ranks: list[tuple[int, int, int, int]] = []
     for place, cut in openings.items():
         stop = min((other for other in openings.values() if other > cut), default=-1)
