@@ -6,6 +6,7 @@ import copy
 import functools
 import json
 import pickle
+import random
 import time
 import warnings
 from typing import Any
@@ -31,6 +32,7 @@ from spanwise import (
     chunk,
     explain,
     fixed_with_overlap,
+    for_search,
     load,
     tokens,
     utf8_bytes,
@@ -328,3 +330,32 @@ def test_one_endless_word_under_a_cap_of_words_is_linear(
         make(sizer=utf8_bytes, chunk_size=500, max_size=cap(400, words)).split("\u5b57" * length)
         looks.append(sum(asked) / length)
     assert looks[1] < looks[0] * 1.5
+
+
+def _changed(by: Any, before: str, after: str) -> int:
+    old = set(by.split(before).ids)
+    return sum(each not in old for each in by.split(after).ids)
+
+
+@pytest.mark.parametrize("make", [by_heading, by_structure, for_search])
+@pytest.mark.parametrize("lengths", [(405, 406), (340, 490), (170, 245), (240, 260), (600, 900)])
+def test_an_edit_moves_few_cuts_whatever_the_lengths_of_paragraphs(
+    make: Any, lengths: tuple[int, int]
+) -> None:
+    """Two paragraphs to a passage leave one cut in its back half, and so no choice."""
+    chance = random.Random(5)
+    paragraphs = [
+        f"Note {i:04d}. {('some words ' * 99)[: chance.randrange(*lengths) - 12]}."
+        for i in range(400)
+    ]
+    before = "# T\n\n" + "\n\n".join(paragraphs)
+    paragraphs.insert(11, "A new one. " * 30)
+    assert _changed(make(), before, "# T\n\n" + "\n\n".join(paragraphs)) <= 40
+
+
+@pytest.mark.parametrize("make", [by_heading, by_structure])
+def test_an_edit_of_a_long_list_moves_few_cuts(make: Any) -> None:
+    items = [f"- item {i * 7919 % 1000} of the list with words {i * i % 97}" for i in range(1200)]
+    before = "# T\n\n" + "\n".join(items)
+    items[100] += " newword"
+    assert _changed(make(overlap=0), before, "# T\n\n" + "\n".join(items)) <= 12

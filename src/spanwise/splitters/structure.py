@@ -104,10 +104,11 @@ class SemanticChunker(Strategy):
         packer = Packer(text, measure, target, largest)
         paragraph = paragraph_level(text)
         levels = (paragraph, SENTENCE, WORD, CLUSTER)
+        lined = (paragraph, line_level(text), *levels[1:])
         exempt: list[bool] = []
         boundary = "document"
         if structure.front:
-            packer.fill(0, structure.front, (line_level(text), *levels[1:]), boundary, most=largest)
+            packer.fill(0, structure.front, lined[1:], boundary, most=largest)
             exempt = [True] * len(packer)
         for segment in self._segments(text, structure):
             if packer.starts or boundary != "document":
@@ -118,8 +119,10 @@ class SemanticChunker(Strategy):
                 if whole:
                     packer.add(start, end, boundary)
                 elif segment.kind == "fence":
-                    inside = (paragraph, line_level(text), *levels[1:])
-                    refine_atom(packer, Atom(head, end, "fence"), start, inside, boundary)
+                    refine_atom(packer, Atom(head, end, "fence"), start, lined, boundary)
+                elif exceeds(measure, start, end, target, LONG):
+                    # A long list, or text without blank lines: no edit ripples to its end.
+                    packer.fill_best(start, end, lined, boundary, (head, end + 1))
                 else:
                     packer.fill(start, end, levels, boundary, head=head, most=largest)
                 keeps = whole and segment.kind != "paragraph" and start == segment.start

@@ -42,6 +42,8 @@ def split_long(source: str, part: Part, sizes: Sizes, *, on: On = NONE) -> list[
         return [part]
     if part.kind == "code-block" and "local" in on and "slices" in on:
         return split_code(source, part, sizes, on=on)
+    if runs_length(part.runs) > LONG * sizes.target_size and "local" in on and "slices" in on:
+        return split_best(source, part, sizes, part.head, part.runs[-1].end + 1, on=on)
     units = paragraph_units(source, part.runs, on=on)
     if len(units) <= 1 and "slices" not in on:
         return split_sentences(source, part, sizes, on=on)
@@ -317,6 +319,15 @@ def split_code(source: str, part: Part, sizes: Sizes, *, on: On) -> list[Part]:
     head, tail = code_inside(text, part.head, high, on=on)
     if start < part.head and ink_end(text, start, head, on) - start > sizes.target_size:
         head = part.head  # the opening line does not fit with the heading
+    return split_best(source, part, sizes, head, tail, on=on)
+
+
+def split_best(
+    source: str, part: Part, sizes: Sizes, head: int, tail: int, *, on: On
+) -> list[Part]:
+    """At the locally best cuts, none up to `head` if there is a choice, none from `tail` on."""
+    text = source[:-1]
+    start, high = ink(text, *slice_of(part), on)
     done: list[Part] = []
     long = high - start > LONG * sizes.target_size
     while start < high:
