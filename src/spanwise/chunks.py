@@ -16,11 +16,19 @@ from spanwise.documents import Document
 from spanwise.errors import SplitterError, shown
 from spanwise.parts import Parts
 
-__all__ = ["BETWEEN_HEADINGS", "Chunk", "Chunks", "TurnSpan", "join_context"]
+__all__ = [
+    "BETWEEN_HEADINGS",
+    "ID_BYTES",
+    "LONGEST_HEADER",
+    "Chunk",
+    "Chunks",
+    "TurnSpan",
+    "join_context",
+]
 
 # Twelve hexadecimal digits: among a million passages of one document two
 # different ones share an id with a chance of 1 in 500.
-_ID_BYTES = 6
+ID_BYTES = 6
 
 # Fields that the JSON form always has.
 _ALWAYS = ("heading_path", "pages", "lines")
@@ -28,7 +36,7 @@ _ALWAYS = ("heading_path", "pages", "lines")
 # A context helps an embedder only while it is short beside the text: a longer
 # title is cut, a longer table header left out.
 _LONGEST_TITLE = 200
-_LONGEST_HEADER = 2000
+LONGEST_HEADER = 2000
 
 _BETWEEN_CONTEXT = "\n\n"
 BETWEEN_HEADINGS = " > "
@@ -269,7 +277,7 @@ class Chunks(Sequence[Chunk]):
             ids = []
             for body, end in zip(self.bodies, self.ends, strict=True):
                 raw = text[body:end].encode("utf-8", "surrogatepass")
-                name = blake2b(raw, digest_size=_ID_BYTES).hexdigest()
+                name = blake2b(raw, digest_size=ID_BYTES).hexdigest()
                 count = seen[name] = seen.get(name, 0) + 1
                 ids.append(f"{uri}#{name}" if count == 1 else f"{uri}#{name}-{count}")
             self._ids = ids
@@ -371,7 +379,7 @@ class Chunks(Sequence[Chunk]):
         if isinstance(title, str) and title and title not in path and title not in text:
             path.insert(0, title)
         header = self.document.header_at(body)
-        shown_header = header[0] < start and header[1] - header[0] <= _LONGEST_HEADER
+        shown_header = header[0] < start and header[1] - header[0] <= LONGEST_HEADER
         header_text = self.document.text[header[0] : header[1]] if shown_header else ""
         while path or header_text:
             context = "\n".join(filter(None, (BETWEEN_HEADINGS.join(path), header_text)))

@@ -11,7 +11,7 @@ from hashlib import blake2b
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, cast
 
-from spanwise.chunks import Chunk, join_context
+from spanwise.chunks import ID_BYTES, LONGEST_HEADER, Chunk, join_context
 from spanwise.cutting.sizers import chars, utf8_bytes, words
 from spanwise.cutting.spans import first_ink
 from spanwise.cutting.tallies import Tally
@@ -30,7 +30,7 @@ from spanwise.loaders.records import (
 from spanwise.loaders.registry import LOADERS
 from spanwise.loaders.text import media_type_of
 from spanwise.splitters.base import Splitter
-from spanwise.splitters.parts import ByPart
+from spanwise.splitters.parts import JOINER, ByPart
 from spanwise.splitters.steps import PartSteps, RecordSteps, Step, Steps, WindowSteps
 from spanwise.splitters.text import ByRecord, ByText
 
@@ -50,11 +50,6 @@ _SUFFIXES = ("", ".txt", ".text", ".log", *_ROWS, *_LINES)
 
 # Sizers that never shrink when a text grows and never look beyond it.
 _SIZERS = (chars, len, utf8_bytes, words)
-
-# As in `Chunks`, and as `ByPart` leaves room for what joins a header to a text.
-_ID_BYTES = 6
-_LONGEST_HEADER = 2000
-_JOINER = 2
 
 _By = ByText | ByRecord | ByPart
 
@@ -284,13 +279,13 @@ class _Header:
         """What it takes of the cap, as `ByPart` leaves it free."""
         if by.limit is None or not self.text:
             return 0
-        kept = by.limit.sizer(self.text) + _JOINER
+        kept = by.limit.sizer(self.text) + JOINER
         return kept if kept <= by.limit.limit // 2 else 0
 
     def above(self, start: int, body: int) -> str:
         """The header, where a chunk is below it and does not show it."""
         shown_here = self.end <= body and self.start < start
-        return self.text if shown_here and len(self.text) <= _LONGEST_HEADER else ""
+        return self.text if shown_here and len(self.text) <= LONGEST_HEADER else ""
 
 
 class _Makes:
@@ -354,7 +349,7 @@ class _Makes:
         self._count(body)
         first_line, first_page = self._lines, self._pages
         self._count(end - 1)
-        name = blake2b(text[body:end].encode("utf-8", "surrogatepass"), digest_size=_ID_BYTES)
+        name = blake2b(text[body:end].encode("utf-8", "surrogatepass"), digest_size=ID_BYTES)
         count = self._ids.count(int.from_bytes(name.digest(), "big"))
         plain = f"{uri}#{name.hexdigest()}"
         made = Chunk(

@@ -41,6 +41,8 @@ __all__ = [
 
 # Below these a run is over before a person looks for progress.
 _LONG_BYTES = 4_000_000
+# A name beside a bar.
+_LONGEST_NAME = 32
 _LONG_FILES = 100
 _LONG_SECONDS = 1.0
 
@@ -293,7 +295,7 @@ def _bar(screen: Screen, measure: ProgressColumn) -> Progress:
     )
 
 
-def _short(name: str, width: int = 32) -> str:
+def _short(name: str) -> str:
     """The end of a name, where it differs from others."""
     name = one_line(name)
-    return name if len(name) <= width else "…" + name[1 - width :]
+    return name if len(name) <= _LONGEST_NAME else "…" + name[1 - _LONGEST_NAME :]

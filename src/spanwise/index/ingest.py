@@ -53,7 +53,6 @@ class Run:
         recipe: Recipe,
         embedding: Embedding | None,
         *,
-        total: int = 0,
         watch: Watch | None = None,
         dry_run: bool = False,
     ) -> None:
@@ -76,7 +75,7 @@ class Run:
         self._has_lost = False
         self._counts = dict.fromkeys(_COUNTS, 0)
         self._done = 0
-        self.total = total
+        self.total = 0
         self.failed: list[Failure] = []
         self.clipped: list[str] = []
         self.removed: list[str] = []

@@ -13,7 +13,7 @@ from spanwise.errors import OptionError, shown
 from spanwise.splitters.base import Sized
 from spanwise.splitters.text import cap_spans, carried, pack_whole
 
-__all__ = ["ByPart", "by_part"]
+__all__ = ["JOINER", "ByPart", "by_part"]
 
 # As for records; from the agora reference.
 _USUAL = (0, 800)
@@ -22,7 +22,7 @@ _USUAL = (0, 800)
 _SIGNS = 8
 
 # What stands between a context and a text takes at most so much in any unit.
-_JOINER = 2
+JOINER = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +74,7 @@ class ByPart(Sized):
         Nothing where it would be over half of the cap, or where the passage shows it itself.
         """
         start, end = document.header_at(body)
-        room = capped.cap.size(start, end) + _JOINER if start < end else 0
+        room = capped.cap.size(start, end) + JOINER if start < end else 0
         return room if room <= capped.most // 2 else 0
 
     def _ranges(self, document: Document, measure: Measure) -> list[tuple[int, int]]:
