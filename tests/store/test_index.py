@@ -985,6 +985,7 @@ DAMAGE: dict[str, tuple[str, str]] = {
         "the word index",
     ),
     "words damaged": ("DELETE FROM words_data WHERE id > 10", "the word index"),
+    "counts of words": ("DELETE FROM words_data WHERE id = 1", "how many words"),
     "vocabulary": ("INSERT INTO vocabulary (vocabulary) VALUES ('delete-all')", "vocabulary lacks"),
     "labels gone": ("DELETE FROM labels", "filters do not see"),
     "labels more": ("INSERT INTO labels VALUES (CAST('a' AS BLOB), '1', 1)", "filters do not see"),

@@ -222,3 +222,16 @@ def test_damage_is_an_error_or_a_document() -> None:
         damaged.append(bytes(flipped))
     for each in damaged:
         survives(each)
+
+
+def test_an_output_of_html_alone_is_read() -> None:
+    forms = [
+        {"text/html": "<b>Bold</b> said", "text/plain": "<IPython.core.display.HTML object>"},
+        {"text/html": "<p>Only HTML"},
+        {"text/html": "<table>", "text/plain": "a  b\n1  2"},
+        {"text/latex": "$x^2$"},
+    ]
+    outputs = [v4.new_output("display_data", data=form) for form in forms]
+    book = v4.new_notebook(cells=[v4.new_code_cell("show()", outputs=outputs)])
+    text = LOADER.load(raw(nbformat.writes(book))).text
+    assert text.split("\n\n") == ["show()", "Bold said", "Only HTML", "a  b\n1  2", "$x^2$"]

@@ -646,3 +646,15 @@ def test_a_slide_without_a_title_stands_under_no_heading() -> None:
         own = "".join("".join(each.own_text.split()) for each in by.split(doc))
         assert own == "".join(doc.text.split())
         assert [each.headings for each in by.split(doc)]
+
+
+def test_signs_put_in_by_their_number_are_read() -> None:
+    data = changed(
+        "handbook-python-docx.docx",
+        "word/document.xml",
+        b"<w:p><w:r><w:t>Plain words.",
+        b'<w:p><w:r><w:sym w:font="Symbol" w:char="F061"/><w:sym w:font="Symbol" w:char="F057"/>'
+        b'<w:sym w:font="Symbol" w:char="F0AE"/><w:sym w:font="Arial" w:char="20AC"/>'
+        b'<w:sym w:font="Wingdings" w:char="F04A"/><w:t>Plain words.',
+    )
+    assert "\u03b1\u03a9\u2192\u20ac\ufffdPlain words." in load("a.docx", data).text

@@ -103,6 +103,9 @@ def _of_words(
             yield "", f"the word index is damaged: {fault}"
     except sqlite3.DatabaseError as fault:
         yield "", f"the word index is damaged: {fault}"
+    # The record of averages, without which no score can be told.
+    if connection.execute("SELECT 1 FROM words_data WHERE id = 1").fetchone() is None:
+        yield "", "the word index does not hold how many words there are"
     sizes = "SELECT id, sz FROM words_docsize"
     if dict(connection.execute(sizes)) != dict(fresh.execute(sizes)):
         yield "", "the word index does not hold the passages that there are"

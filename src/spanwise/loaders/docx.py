@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
@@ -43,6 +44,25 @@ _SKIPPED = frozenset(
 _BLOCKS = frozenset(("w:p", "w:tbl"))
 # What holds no rows or cells of the table it stands in.
 _UNWRAPPED = _SKIPPED | _BLOCKS
+# The Greek letters and the signs most in use of the font Symbol, by its own numbers.
+_GREEK = dict(zip("abgdezhqiklmnxoprstufcyw", "αβγδεζηθικλμνξοπρστυφχψω", strict=True))
+_SYMBOLS = {
+    0xA3: "≤",
+    0xA5: "∞",
+    0xAC: "←",
+    0xAE: "→",
+    0xB0: "°",
+    0xB1: "±",
+    0xB3: "≥",
+    0xB4: "×",
+    0xB7: "•",
+    0xB8: "÷",
+    0xB9: "≠",
+    0xBB: "≈",
+    0xD6: "√",
+    0xE5: "∑",
+    0xF2: "∫",
+}
 _SIGNS = {
     "w:tab": "\t",
     "w:ptab": "\t",
@@ -260,6 +280,8 @@ class _Reader:
                 pieces.append(element.text or "")
             elif tag in _SIGNS:
                 pieces.append(_SIGNS[tag])
+            elif tag == "w:sym":
+                pieces.append(_symbol(attribute(element, "char"), attribute(element, "font")))
             elif tag in _SKIPPED or (tag == "w:r" and _is_hidden(element)):
                 continue
             elif tag in ("w:footnoteReference", "w:endnoteReference"):
@@ -273,6 +295,17 @@ class _Reader:
                 self._boxes.append(element)
             else:
                 self._inline(element, pieces)
+
+
+def _symbol(code: str, font: str) -> str:
+    """A character put in by its number in a font; U+FFFD for one that is only a picture."""
+    number = int(code, 16) if re.fullmatch(r"[0-9A-Fa-f]{1,4}", code) else 0
+    if font.lower() == "symbol":
+        number &= 0xFF
+        letter = _GREEK.get(chr(number).lower(), "")
+        letter = letter.upper() if chr(number).isupper() else letter
+        return letter or _SYMBOLS.get(number, "\ufffd")
+    return chr(number) if 0x20 <= number < 0xD800 else "\ufffd"
 
 
 class _Numbering:

@@ -14,6 +14,7 @@ from spanwise.documents import Document
 from spanwise.errors import LoadError, shown
 from spanwise.loaders.base import Raw
 from spanwise.loaders.builder import Builder
+from spanwise.loaders.html import write_html
 from spanwise.loaders.text import decode
 
 __all__ = ["NotebookLoader"]
@@ -33,6 +34,9 @@ _half = re.compile(r"\\u[dD]").search
 # The lists of a structure that hold positions.
 _HEADING_PLACES = ("heading_starts", "heading_ends", "title_starts", "title_ends")
 _ATOM_PLACES = ("atom_starts", "atom_ends")
+
+# What stands for an object that is shown in another form.
+_PLACEHOLDER = re.compile(r"<[\w.]+(?: object)?(?: at 0x[0-9A-Fa-f]+)?>")
 
 # Format 3 names the forms of an output without a slash.
 _OLD_TYPES = {
@@ -203,10 +207,13 @@ def _write_output(builder: _Builder, output: dict[str, Any]) -> None:
         builder.code(_plain(_string(output.get("text"))))
     else:
         data = _data(output)
+        plain, html = _string(data.get("text/plain")), _string(data.get("text/html"))
         if written := _string(data.get("text/markdown")):
             builder.markdown(written)
+        elif html and (not plain.strip() or _PLACEHOLDER.fullmatch(plain.strip())):
+            write_html(builder, html, lines=False)
         else:
-            builder.code(_plain(_string(data.get("text/plain"))))
+            builder.code(_plain(plain or _string(data.get("text/latex"))))
 
 
 def _outputs(cell: dict[str, Any]) -> list[dict[str, Any]]:
