@@ -349,7 +349,7 @@ class Document:
             )
         line = self.line_at(position)
         opened = self._cache["lines"][line - 2] if line > 1 else 0
-        heading = self.outline.heading_at(position, len(self.text))
+        heading = bisect_right(self.outline.structure.heading_starts, position) - 1
         parts = self._all_parts
         return Location(
             line=line,

@@ -300,3 +300,10 @@ def test_front_matter_is_read_the_same_whatever_is_installed() -> None:
         "n": 3,
         "encoding": "utf-8",
     }
+
+
+def test_a_place_in_a_heading_lies_under_that_heading() -> None:
+    document = Document(text="Intro\n\n# A\n\n# C\n\ntext")
+    found = [document.locate(document.text.index(each)).heading_path for each in ("I", "A", "C")]
+    assert found == [(), ("A",), ("C",)]
+    assert document.locate(len(document.text)).heading_path == ("C",)
