@@ -311,6 +311,11 @@ class Document:
         return cls(text=text, uri=uri, media_type=media_type, parts=Parts.of_rows(rows))
 
     @property
+    def essence(self) -> str:
+        """The media type in small letters, without its parameters."""
+        return self.media_type.split(";")[0].strip().lower()
+
+    @property
     def content_hash(self) -> str:
         """SHA-256 of the text's UTF-8, in hexadecimal."""
         if "hash" not in self._cache:
@@ -325,8 +330,7 @@ class Document:
         if "outline" not in self._cache:
             structure = self.structure
             if structure is None:
-                kind = self.media_type.split(";")[0].strip().lower()
-                structure = scan(self.text if kind in MARKDOWN else "")
+                structure = scan(self.text if self.essence in MARKDOWN else "")
             self._cache["outline"] = Outline(self.text, structure)
         value: Outline = self._cache["outline"]
         return value
@@ -487,8 +491,7 @@ class Document:
 
         In source code, records and mail a form feed parts no pages.
         """
-        kind = self.media_type.split(";")[0].strip().lower()
-        paged = kind in (*MARKDOWN, "text/plain") and self.structure is None
+        paged = self.essence in (*MARKDOWN, "text/plain") and self.structure is None
         if not paged or "\f" not in self.text or "page" in parts.kinds:
             return parts
         pages: list[PartRow] = []

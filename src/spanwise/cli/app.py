@@ -18,13 +18,13 @@ from spanwise.chunks import Chunk, Chunks
 from spanwise.cli.edge import (
     FAILED,
     INTERRUPTED,
-    UNREAD,
     WRONG_USE,
     complain,
     counted,
     edge,
     failed,
     name_of_verb,
+    unwritten,
 )
 from spanwise.cli.eval_verbs import EVAL_VERBS
 from spanwise.cli.index_verbs import INDEX_VERBS
@@ -51,7 +51,7 @@ from spanwise.cli.options import (
     Tokenizer,
     given_options,
 )
-from spanwise.cli.screen import Screen, Working, prepare_streams, silence, visible
+from spanwise.cli.screen import Screen, Working, prepare_streams, visible
 from spanwise.cli.search_verbs import SEARCH_VERBS
 from spanwise.cli.sources import (
     Failures,
@@ -91,13 +91,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         answer = get_command(app)(args=arguments, prog_name="spanwise", standalone_mode=False)
         sys.stdout.flush()
         return int(answer or 0)
-    except BrokenPipeError:  # of a help text; verbs have an edge of their own
-        silence(sys.stdout)
-        return UNREAD
-    except OSError as fault:
-        silence(sys.stdout)
-        complain(f"spanwise: the output cannot be written: {fault.strerror}")
-        return FAILED
+    except OSError as fault:  # of a help text; verbs have an edge of their own
+        return unwritten("spanwise", fault)
     except _UsageError as fault:
         command = fault.ctx.command_path if fault.ctx else "spanwise"
         complain(f"{command}: {fault.format_message()}", f"Try '{command} --help'.")

@@ -15,7 +15,6 @@ from spanwise.errors import OptionError, SpanwiseError
 __all__ = [
     "FAILED",
     "INTERRUPTED",
-    "UNREAD",
     "WRONG_USE",
     "as_typed",
     "complain",
@@ -23,6 +22,7 @@ __all__ = [
     "edge",
     "failed",
     "name_of_verb",
+    "unwritten",
 ]
 
 FAILED, WRONG_USE = 1, 2
@@ -85,16 +85,20 @@ def edge(verb: Callable[Arguments, None]) -> Callable[Arguments, None]:
             complain(f"{name}: {as_typed(str(fault))}")
             wrong = isinstance(fault, OptionError)
             raise typer.Exit(WRONG_USE if wrong else FAILED) from None
-        except BrokenPipeError:
-            silence(sys.stdout)
-            raise typer.Exit(UNREAD) from None
         except OSError as fault:
-            silence(sys.stdout)
-            where = f"{fault.filename}: " if fault.filename else "the output cannot be written: "
-            complain(f"{name}: {where}{fault.strerror}")
-            raise typer.Exit(FAILED) from None
+            raise typer.Exit(unwritten(name, fault)) from None
 
     return guarded
+
+
+def unwritten(name: str, fault: OSError) -> int:
+    """Say that the output cannot be written, where somebody reads; the exit status."""
+    silence(sys.stdout)
+    if isinstance(fault, BrokenPipeError):
+        return UNREAD
+    where = f"{fault.filename}: " if fault.filename else "the output cannot be written: "
+    complain(f"{name}: {where}{fault.strerror}")
+    return FAILED
 
 
 def failed(reasons: Sequence[str], indent: str = "") -> typer.Exit:

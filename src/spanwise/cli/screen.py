@@ -41,10 +41,10 @@ __all__ = [
 
 # Below these a run is over before a person looks for progress.
 _LONG_BYTES = 4_000_000
-# A name beside a bar.
-_LONGEST_NAME = 32
 _LONG_FILES = 100
 _LONG_SECONDS = 1.0
+# A name beside a bar.
+_LONGEST_NAME = 32
 
 # Narrower terminals fold the lines; below this a table says nothing.
 NARROWEST = 60

@@ -71,9 +71,9 @@ class Source:
             return load_raw(replace(self.raw, encoding=encoding), isolate=True)
         if self.path != STANDARD_INPUT:
             return load(self.path, encoding=encoding, isolate=self.isolate)
+        if sys.stdin is None:
+            raise LoadError(f"{self.name}: it is closed; give a path, or pipe a text in")
         try:
-            if sys.stdin is None:
-                raise LoadError("the bytes given: it is closed; give a path, or pipe a text in")
             return load(sys.stdin.buffer.read(), encoding=encoding)
         except LoadError as fault:
             raise LoadError(self.name + str(fault).removeprefix("the bytes given")) from None

@@ -90,7 +90,7 @@ class Chooser:
         if splitter is None:
             fitting = splitter_for(document)
             assert isinstance(fitting, Strategy)
-            taken = {name: self._given[name] for name in self._given if _takes(fitting, name)}
+            taken = {name: self._given[name] for name in self._given if _field(fitting, name)}
             self._unused.difference_update(taken)
             splitter = _with_options(fitting, taken)
         return splitter if self._embedder is None else splitter.within(self._embedder)
@@ -101,7 +101,7 @@ class Chooser:
             return
         kinds = [_CHOSEN.get(each, _ANY) for each in sorted({*media_types})]
         for name in self._given:
-            if kinds and not any(_takes(kind, name) for each in kinds for kind in each):
+            if kinds and not any(_field(kind, name) for each in kinds for kind in each):
                 _with_options(kinds[0][0](), {name: self._given[name]})
 
     @property
@@ -170,11 +170,11 @@ def _kind(by: str, names: Sequence[str] = NAMES) -> type[Strategy]:
 
 def _with_options(splitter: Strategy, given: Mapping[str, Any]) -> Strategy:
     """The splitter with the options given, each of which it must take."""
-    takes = {each.name for each in fields(splitter)}
     changes = {}
     for name, value in given.items():
-        field = _TARGET if name == "chunk_size" and _TARGET in takes else name
-        if not _takes(splitter, name):
+        field = _field(splitter, name)
+        if not field:
+            takes = {each.name for each in fields(splitter)}
             known = ["chunk_size" if each == _TARGET else each for each in _ORDER if each in takes]
             raise OptionError(
                 f"{_flag(name)} has no effect on {splitter.name}, which takes "
@@ -184,10 +184,11 @@ def _with_options(splitter: Strategy, given: Mapping[str, Any]) -> Strategy:
     return replace(splitter, **changes)
 
 
-def _takes(strategy: Strategy | type[Strategy], option: str) -> bool:
-    """Whether a strategy has an option, under either name of its size."""
+def _field(strategy: Strategy | type[Strategy], option: str) -> str:
+    """What a strategy calls an option, empty where it has none: a size has two names."""
     names = {each.name for each in fields(strategy)}
-    return option in names or (option == "chunk_size" and _TARGET in names)
+    field = _TARGET if option == "chunk_size" and _TARGET in names else option
+    return field if field in names else ""
 
 
 _ORDER = (

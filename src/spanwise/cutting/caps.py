@@ -12,6 +12,7 @@ __all__ = [
     "OVERLAP_SHARE",
     "Cap",
     "Capped",
+    "allows",
     "bind_capped",
     "borrowed",
     "cap",
@@ -166,6 +167,11 @@ def bind_capped(sizer: Sizer, limit: Cap | None, text: str, overlap: int = 0) ->
     # Overlap takes about what the first stretch of its size takes.
     reach = inner.fit(0, len(text), overlap) if overlap else 0
     return Capped(inner, other, limit, other.size(0, reach) if reach else 0)
+
+
+def allows(measure: Measure, lo: int, hi: int) -> bool:
+    """Whether ``[lo, hi)`` is within the whole cap of a measure, if it has one."""
+    return not isinstance(measure, Capped) or measure.allows(lo, hi)
 
 
 def fit_all(measure: Measure, lo: int, hi: int, limit: int) -> int:

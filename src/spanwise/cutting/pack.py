@@ -248,8 +248,8 @@ class Packer:
             if c < 0:
                 last = min(limit, max(tail - 1, low + 1))
                 half = max(low, self.half(p, limit, hi))
-                quarter = max(low, half - (last - half) // 2) if long else half
-                c, boundary_after = self.best(levels, p, low, quarter, half, last, hi)
+                floor = low if long else half
+                c, boundary_after = self.best(levels, p, low, floor, half, last, hi)
                 if self.inner is not None and c > low:
                     c = self.inner.above(low, c)
             if c <= p:
@@ -268,7 +268,7 @@ class Packer:
         levels: Sequence[Level],
         p: int,
         low: int,
-        quarter: int,
+        floor: int,
         half: int,
         limit: int,
         hi: int,
@@ -279,18 +279,19 @@ class Packer:
         ``half`` of the size, else the last. Weaker than sentences it is the last.
         """
         for level in levels:
-            c = self.choose(level, quarter, half, limit, hi) if level.chosen else -1
+            c = self.choose(level, floor, half, limit, hi) if level.chosen else -1
             if c < 0 or not (self.exact or self.fits(p, end_at(self.text, p, c))):
                 c = self.last(level, p, low, limit)
             if c > p:
                 return c, level.name
         return -1, ""
 
-    def choose(self, level: Level, quarter: int, half: int, limit: int, hi: int) -> int:
+    def choose(self, level: Level, floor: int, half: int, limit: int, hi: int) -> int:
         """Of the cuts in ``(half, limit]`` the best one, or -1.
 
         Where there is one at most there would be no choice, and an edit would move
-        all cuts after it; then those beyond ``quarter`` of the size count too.
+        all cuts after it; then those beyond a quarter of the size count too, if they
+        lie beyond ``floor``.
 
         Least indentation, then the longest unit after it; of equals the one whose
         unit has the largest checksum, so that the choice does not move with the
@@ -298,8 +299,8 @@ class Packer:
         """
         text = self.text
         opened = level.openings(text, half, limit, hi)
-        if len(opened) < 2 and quarter < half:
-            opened = level.openings(text, quarter, limit, hi)
+        if len(opened) < 2 and floor < half:
+            opened = level.openings(text, max(floor, half - (limit - half) // 2), limit, hi)
         if len(opened) < 2:
             return opened[0][0] if opened else -1
         ink = opened[-1][1]

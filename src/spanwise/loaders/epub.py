@@ -104,11 +104,11 @@ class EpubLoader:
                 continue
             done.add(path)
             html, _ = decode_html(book.read(path), f"{raw.name}, {path}")
-            page = read_html(html)
+            page = read_html(html, lines=False)
             label = labels.get(path) or page.first_heading or page.title
             builder.apart()
             with builder.part("chapter", label or posixpath.basename(path), file=path):
-                page.write(builder, lines=False)
+                page.write(builder)
         if not done:
             raise LoadError(
                 f"{raw.name}: none of the {len(missing)} documents that {package_path} lists can "

@@ -68,8 +68,12 @@ _ITEMS = ("li", "dt", "dd")
 
 @dataclass(slots=True)
 class Page:
-    """What a page of HTML holds: its blocks in order, and what it says of itself."""
+    """What a page of HTML holds: its blocks in order, and what it says of itself.
 
+    ``lined``: whether it is kept which lines of the HTML the blocks stand on.
+    """
+
+    lined: bool = True
     title: str = ""
     lang: str = ""
     description: str = ""
@@ -82,31 +86,31 @@ class Page:
         found = next((block.text for block in self.blocks if block.kind == "heading"), "")
         return " ".join(found.split())
 
-    def write(self, builder: Builder, *, lines: bool = True) -> None:
-        """Write the blocks; with ``lines`` the lines of the HTML are parts, ``source line``.
+    def write(self, builder: Builder) -> None:
+        """Write the blocks; lines of the HTML that are kept are parts, ``source line``.
 
         What stands on one line shares one part.
         """
         noted, start, end = 0, -1, builder.position
         for block in self.blocks:
-            at = _write(builder, block, lines)
+            at = _write(builder, block)
             written = builder.position
             if written == end:
                 continue
             if block.kind == "table" and block.lines:
                 # Its rows have been noted as they were written.
-                if lines and noted:
+                if noted:
                     builder.note("source line", str(noted), start, end)
                 noted, end = 0, written
                 continue
             usual = ((at, self.line_of(block.at)),)
             for place, line in _places(block, at) if block.lines else usual:
                 if line != noted and place < written:
-                    if lines and noted:
+                    if self.lined and noted:
                         builder.note("source line", str(noted), start, min(end, place))
                     noted, start = line, place
                 end = written
-        if lines and noted:
+        if self.lined and noted:
             builder.note("source line", str(noted), start, end)
 
     def line_of(self, place: int) -> int:
@@ -123,7 +127,7 @@ def _places(block: Block, start: int) -> Iterator[tuple[int, int]]:
         yield start + offset + indent, line
 
 
-def _write(builder: Builder, block: Block, lines: bool) -> int:
+def _write(builder: Builder, block: Block) -> int:
     """Write a block; where it begins."""
     if block.kind == "heading":
         return builder.heading(block.level, block.text)
@@ -134,7 +138,7 @@ def _write(builder: Builder, block: Block, lines: bool) -> int:
     if block.kind == "code":
         return builder.code(block.text)
     if block.kind == "table":
-        labels = [str(line) for _, line in block.lines] if lines else []
+        labels = [str(line) for _, line in block.lines]
         return builder.table(block.rows, part="source line" if labels else "", labels=labels)
     return builder.paragraph(block.text)
 
@@ -142,8 +146,8 @@ def _write(builder: Builder, block: Block, lines: bool) -> int:
 class _Reader:
     """Makes blocks of tokens. Only block elements are kept open; nothing recurs."""
 
-    def __init__(self) -> None:
-        self.page = Page()
+    def __init__(self, page: Page) -> None:
+        self.page = page
         self.out = self.page.blocks
         self.run: list[str] = []
         self.places: list[int] = []  # where each of the run is in the HTML, or -1
@@ -160,8 +164,9 @@ class _Reader:
         html = html.replace("\0", "\ufffd")
         head = html[:1024].lstrip("\ufeff \t\r\n")
         xml = head.startswith("<?xml") or "http://www.w3.org/1999/xhtml" in head
-        lines = html.replace("\r\n", " \n").replace("\r", "\n").split("\n")
-        self.page.line_ends = list(map(add, accumulate(map(len, lines[:-1])), count(1)))
+        if self.page.lined:
+            lines = html.replace("\r\n", " \n").replace("\r", "\n").split("\n")
+            self.page.line_ends = list(map(add, accumulate(map(len, lines[:-1])), count(1)))
         svg = 0
         for start, text, kind, at, name, attributes in tokens(html, xml):
             if kind == "raw":
@@ -425,7 +430,7 @@ class _Reader:
             self.places.clear()
             return
         text = "".join(self.run)
-        lines = self.lines() if "\n" in text.strip() else []
+        lines = self.lines() if self.page.lined and "\n" in text.strip() else []
         self.run.clear()
         self.places.clear()
         item = self.lists[-1]
@@ -464,9 +469,12 @@ class _Reader:
         return found
 
 
-def read_html(html: str) -> Page:
-    """The blocks of a page of HTML in order, its title, language and description."""
-    return _Reader().read(html)
+def read_html(html: str, *, lines: bool = True) -> Page:
+    """The blocks of a page of HTML in order, its title, language and description.
+
+    With ``lines`` it is kept which lines of the HTML they stand on.
+    """
+    return _Reader(Page(lined=lines)).read(html)
 
 
 def write_html(builder: Builder, html: str, *, lines: bool = True) -> str:
@@ -475,8 +483,8 @@ def write_html(builder: Builder, html: str, *, lines: bool = True) -> str:
     With ``lines`` each block notes the line of the HTML it begins on, as a part of kind
     ``source line``.
     """
-    page = read_html(html)
-    page.write(builder, lines=lines)
+    page = read_html(html, lines=lines)
+    page.write(builder)
     return page.title
 
 

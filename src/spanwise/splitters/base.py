@@ -118,8 +118,8 @@ class Strategy:
         else 2,000 characters. A ``max_size`` of its own stays when it is the smaller one; a
         larger one, or one in another unit, is an `OptionError`.
         """
-        limit, own = ceiling_of(embedder, ceiling)[0], self.limit
-        return replace(self, max_size=limit) if smaller(own, limit) is not own else self
+        limit = smaller(self.limit, ceiling_of(embedder, ceiling)[0])
+        return replace(self, max_size=limit) if self.limit is None else self
 
     def split(self, source: Document | str) -> Chunks:
         """The chunks of a document or a string, in order."""

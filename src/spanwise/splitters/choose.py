@@ -31,8 +31,7 @@ def splitter_for(document: Document) -> Splitter:
         return by_part(kind)
     if document.media_type in RECORDS:
         return by_record("\r" if "\r" in document.text and "\n" not in document.text else "\n")
-    marked = document.media_type.split(";")[0].strip().lower() in MARKDOWN
-    if marked or document.structure is not None:
+    if document.essence in MARKDOWN or document.structure is not None:
         return by_heading()
     return by_paragraph()
 

@@ -159,8 +159,7 @@ class Blocks:
                 continue
             if long:
                 half = max(low, packer.half(p, limit, end))
-                quarter = max(low, half - (limit - half) // 2)
-                c = packer.choose(block, quarter, half, limit, end)
+                c = packer.choose(block, low, half, limit, end)
                 if c >= 0 and not packer.fits(p, end_at(text, p, c)):
                     c = -1
             if c < 0:

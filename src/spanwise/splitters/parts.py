@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from spanwise.cutting.caps import Cap, Capped
+from spanwise.cutting.caps import Cap, Capped, allows
 from spanwise.cutting.sizers import Measure, Sizer, chars
 from spanwise.cutting.spans import Spans, trim
 from spanwise.documents import Document
@@ -94,7 +94,7 @@ class ByPart(Sized):
                 if lo == hi:
                     continue
                 signs = apart and hi - lo <= _SIGNS and not any(map(str.isalnum, text[lo:hi]))
-                if found and (signs or bare) and _allows(measure, found[-1][0], hi):
+                if found and (signs or bare) and allows(measure, found[-1][0], hi):
                     found[-1] = found[-1][0], hi
                     bare = bare and signs
                 else:
@@ -102,10 +102,6 @@ class ByPart(Sized):
                     bare = signs
             at = max(at, end)
         return found
-
-
-def _allows(measure: Measure, lo: int, hi: int) -> bool:
-    return not isinstance(measure, Capped) or measure.allows(lo, hi)
 
 
 def by_part(

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Protocol
 
-from spanwise.cutting.caps import Capped, halfway
+from spanwise.cutting.caps import Capped, allows, halfway
 from spanwise.cutting.clusters import is_border
 from spanwise.cutting.levels import SENTENCE_INSIDE, WORD, line_level, paragraph_level
 from spanwise.cutting.sizers import Measure
@@ -56,7 +56,7 @@ class _Capping:
     def within(self, text: str, measure: Measure, step: Step) -> Iterator[Step]:
         """The step, or the pieces of its own part that fit."""
         start, body, end, boundary = step
-        if not isinstance(measure, Capped) or measure.allows(start, end):
+        if allows(measure, start, end):
             self.last = start
             yield step
             return
