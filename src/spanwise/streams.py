@@ -25,7 +25,7 @@ from spanwise.loaders.records import (
     next_line,
     next_row,
     row_header,
-    sniff_delimiter,
+    rows_opening,
 )
 from spanwise.loaders.registry import LOADERS
 from spanwise.loaders.text import media_type_of
@@ -215,14 +215,14 @@ class _Stream:
         places: _Places | None = None
         header = _Header()
         if rows:
-            delimiter = "\t" if self.suffix == ".tsv" else sniff_delimiter(text)
-            while not final and first_row(text, delimiter, final) is None:
+            delimiter, begin = rows_opening(text, self.suffix)
+            while not final and first_row(text, begin, delimiter, final) is None:
                 text, final = grow(text)
-            row = first_row(text, delimiter)
+            row = first_row(text, begin, delimiter)
             meta |= {"delimiter": delimiter, **row_header(text, delimiter, row)}
             if row and meta.get("header"):
                 header = _Header(*row, text[row[0] : row[1]])
-            places = _Places("row", delimiter)
+            places = _Places("row", delimiter, begin)
         elif self.suffix in _LINES:
             places = _Places("record", "")
         steps: Steps
@@ -389,11 +389,15 @@ class _Makes:
 
 
 class _Places:
-    """The rows or records that lie where the next chunks do, found while the text comes in."""
+    """The rows or records that lie where the next chunks do, found while the text comes in.
 
-    def __init__(self, kind: str, delimiter: str) -> None:
+    What lies before ``begin`` has a number and is none of them.
+    """
+
+    def __init__(self, kind: str, delimiter: str, begin: int = 0) -> None:
         self.kind = kind
         self.delimiter = delimiter
+        self.begin = begin
         self.at = 0
         self._number = 1
         self._found: deque[tuple[int, int, int]] = deque()
@@ -413,7 +417,7 @@ class _Places:
                 return False
             end, following = found
             inked = self.at < end if self.delimiter else first_ink(text, self.at, end) < end
-            if inked:
+            if inked and self.at >= self.begin:
                 self._found.append((self.at, end, self._number))
             self.at = following
             self._number += 1
@@ -432,4 +436,5 @@ class _Places:
     def shift(self, dropped: int) -> None:
         """Text was dropped before the positions."""
         self.at -= dropped
+        self.begin -= dropped
         self._found = deque((s - dropped, e - dropped, number) for s, e, number in self._found)

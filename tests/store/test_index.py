@@ -1117,6 +1117,8 @@ def test_what_is_no_index_is_refused_by_name(tmp_path: Path) -> None:
             Index.open(tmp_path / "none/index.db", read_only=read_only)
         with pytest.raises(StoreError, match=r"it is a folder; give the path of a file, such as"):
             Index.open(tmp_path, read_only=read_only)
+        with pytest.raises(StoreError, match=r"check the path|no such index"):
+            Index.open("a\0b", read_only=read_only)
     with pytest.raises(StoreError, match="no such index"):
         Index.open(path, create=False)
     assert not path.exists()

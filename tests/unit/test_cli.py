@@ -212,6 +212,30 @@ def test_an_archive_is_read_like_a_folder(cli: Cli, tmp_path: Path) -> None:
     ]
 
 
+def test_one_file_of_an_archive_is_named_like_one_of_a_folder(cli: Cli, tmp_path: Path) -> None:
+    inner, path = tmp_path / "in.ZIP", tmp_path / "docs.zip"
+    with zipfile.ZipFile(inner, "w") as made:
+        made.writestr("c.md", "# C\n\nDeep refund.")
+    with zipfile.ZipFile(path, "w") as made:
+        made.writestr("a.md", "# A\n\nOne refund.")
+        made.write(inner, "in.ZIP")
+    name = path.as_posix()
+    for verb in (("explain",), ("snippet", "refund")):
+        status, out, err = cli(*verb, path)
+        assert (status, out) == (1, "")
+        assert f"it holds 2 documents; name one: {name}/a.md, {name}/in.ZIP/c.md" in err
+        assert cli(*verb, f"{path}/in.ZIP/c.md")[0] == 0
+        assert cli(*verb, inner)[0] == 0  # there is no other
+        status, _, err = cli(*verb, f"{path}/b.md")
+        assert status == 1
+        assert f"{name} holds no such document; it holds {name}/a.md" in err
+        status, _, err = cli(*verb, tmp_path)
+        assert status == 1
+        assert "it is a folder; give a file" in err
+    status, out, _ = cli("chunk", f"{path}/a.md")
+    assert [each["doc_uri"] for each in records(out)] == [f"{name}/a.md"]
+
+
 @pytest.mark.parametrize(
     ("patterns", "names"),
     [
@@ -312,6 +336,8 @@ def test_every_strategy_cuts(cli: Cli, name: str) -> None:
         ("whole_document",) * 2,
         ("engine_fixed",) * 2,
         ("by-structure", "by_structure"),
+        ("SemanticChunker", "by_structure"),
+        ("chunk_text", "by_text"),
     ],
 )
 def test_names_of_python_work(name: str, strategy: str) -> None:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanwise import Document, LoadError
+from spanwise import Document, LoadError, by_part
 from spanwise.loaders.base import Raw
 from spanwise.loaders.records import (
     CsvLoader,
@@ -20,7 +20,7 @@ from spanwise.loaders.records import (
     JsonLoader,
     LogLoader,
     next_row,
-    sniff_delimiter,
+    rows_opening,
 )
 
 LOADERS = (CsvLoader(), JsonLinesLoader(), JsonLoader(), LogLoader())
@@ -199,8 +199,21 @@ def test_line_ends_of_python_alone_are_no_line_ends(end: str) -> None:
     ],
 )
 def test_the_delimiter(text: str, delimiter: str) -> None:
-    assert sniff_delimiter(text) == delimiter
-    assert sniff_delimiter(text + "x" * 70_000) in (delimiter, ",")
+    assert rows_opening(text, ".csv") == (delimiter, 0)
+    assert rows_opening(text + "x" * 70_000, ".csv")[0] in (delimiter, ",")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_excel_says_the_delimiter_above_the_header(end: str) -> None:
+    text = end.join(["sep=;", "name;note", "Ana;a, b, c", "Bo;d, e, f", ""])
+    document = read(text, "a.csv")
+    assert document.text == text
+    assert document.meta["delimiter"] == ";"
+    assert document.meta["header"] == ("name", "note")
+    assert "bad_rows" not in document.meta
+    assert [label for _, label, _ in parts(document)] == ["2", "3", "4"]
+    last = by_part("row", chunk_size=12, overlap=0).split(document)[-1]
+    assert (last.context, last.text, last.places) == ("name;note", "Bo;d, e, f", ("row 4",))
 
 
 def test_lines_of_json() -> None:

@@ -146,15 +146,25 @@ rows = st.lists(
     ),
     st.sampled_from(["a.csv", "a.tsv", "a.jsonl", "a.ndjson"]),
     st.booleans(),
+    st.booleans(),
 )
 def test_rows_are_named_alike(
-    table: list[list[str]], delimiter: str, end: str, window: int, by: Any, uri: str, last: bool
+    table: list[list[str]],
+    delimiter: str,
+    end: str,
+    window: int,
+    by: Any,
+    uri: str,
+    last: bool,
+    declared: bool,
 ) -> None:
     if isinstance(by, str):
         most = {"part": None, "part in 20": cap(20, utf8_bytes), "part in 80": 80}[by]
         kind = "record" if uri.endswith(("l", "ndjson")) else "row"
         by = by_part(kind, chunk_size=70, overlap=25, max_size=most)
     text = end.join(delimiter.join(row) for row in table * 8) + (end if last else "")
+    if declared:
+        text = f"sep={delimiter}{end}{text}"
     check(text.encode(), uri, by, window)
 
 

@@ -60,6 +60,7 @@ from spanwise.cli.sources import (
     find_sources,
     named,
     notes,
+    one_source,
     remarks,
 )
 from spanwise.cli.strategies import Chooser
@@ -255,7 +256,10 @@ def explain(
             chunk_size, overlap, min_size, max_size, max_level, separator, sizer, tokenizer
         )
         choose = Chooser(by, given, embedder)
-    source, failures = Source(file), Failures()
+    failures = Failures()
+    source = one_source(file, failures)
+    if source is None:
+        raise failed(failures.reasons)
     choose.check([source.media_type])
 
     def work() -> tuple[Document, Strategy, list[spanwise.Cut]]:
@@ -316,8 +320,10 @@ def snippet(
     ] = None,
 ) -> None:
     """Show where the words of a query stand in a file, and cite the place."""
-    screen = Screen()
-    source, failures = Source(file), Failures()
+    screen, failures = Screen(), Failures()
+    source = one_source(file, failures)
+    if source is None:
+        raise failed(failures.reasons)
 
     def work() -> tuple[Document, spanwise.Highlight]:
         document = source.load(encoding)

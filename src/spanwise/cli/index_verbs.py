@@ -199,11 +199,13 @@ def _is_folder(folder: str, missing: list[str]) -> bool:
     if path.is_dir():
         return True
     name, parent = path.name, path.parent.as_posix()
-    missing.append(
-        f"{folder}: it is a file; give its folder: spanwise index {parent} --include {name}"
-        if path.is_file()
-        else f"{folder}: there is no such folder, and nothing was changed; check the path"
-    )
+    if not path.is_file():
+        reason = "there is no such folder, and nothing was changed; check the path"
+    elif path.suffix.lower() == ".zip":
+        reason = "it is an archive; unpack it, and give the folder that it is in then"
+    else:
+        reason = f"it is a file; give its folder: spanwise index {parent} --include {name}"
+    missing.append(f"{folder}: {reason}")
     return False
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -21,12 +22,21 @@ from spanwise.loaders.records import CsvLoader, JsonLinesLoader
 from spanwise.loaders.registry import SUFFIXES
 from spanwise.loaders.text import media_type_of
 
-__all__ = ["Failures", "Source", "attempt", "find_sources", "notes", "remarks"]
+__all__ = ["Failures", "Source", "attempt", "find_sources", "notes", "one_source", "remarks"]
 
 STANDARD_INPUT = "-"
+_ARCHIVE = re.compile(r"\.zip(?![^/\\])", re.IGNORECASE)
 
 # The suffixes that say how a document is cut before it is read.
 _TELLING = (*TextLoader.suffixes, *CsvLoader.suffixes, *JsonLinesLoader.suffixes)
+
+_HOLDS_NOTHING = (
+    "it holds no documents of a kind that is read; docs/formats.md lists them, --include names "
+    "others"
+)
+
+# So many files of an archive are named where one has to be chosen.
+_NAMED = 5
 
 Result = TypeVar("Result")
 
@@ -103,18 +113,28 @@ def find_sources(paths: Iterable[str], failures: Failures, **which: Any) -> list
             before = len(failures.reasons)
             inside = find_documents(path, on_error=failures.add, **which)
             if not inside and len(failures.reasons) == before:
-                failures.add(
-                    f"{path}: it holds no documents of a kind that is read; docs/formats.md lists "
-                    "them, --include names others"
-                )
+                failures.add(f"{path}: {_HOLDS_NOTHING}")
             sources = [Source(str(each), isolate=True) for each in inside]
-        elif path.lower().endswith(".zip") and os.path.isfile(path):  # noqa: PTH113
-            sources = _inside(path, failures, which)
+        elif archive := _archive_of(path):
+            sources = _inside(archive, failures, which)
+            if path != archive:
+                sources = _chosen(path, archive, sources, failures)
         else:
             sources = [Source(path)]
         for source in sources:
             found.setdefault(source.place, source)
     return list(found.values())
+
+
+def one_source(path: str, failures: Failures) -> Source | None:
+    """The one source that a path names, as `find_sources` finds it; of others it is said why."""
+    if path != STANDARD_INPUT and os.path.isdir(path):  # noqa: PTH112
+        failures.add(f"{path}: it is a folder; give a file")
+        return None
+    found = find_sources([path], failures)
+    if len(found) > 1:
+        failures.add(f"{path}: it holds {len(found):,} documents; name one: {_names(found)}")
+    return found[0] if len(found) == 1 else None
 
 
 def remarks(document: Document) -> list[str]:
@@ -131,6 +151,26 @@ def remarks(document: Document) -> list[str]:
     if meta.get("missing"):
         said.append(f"missing inside: {', '.join(map(str, meta['missing']))}")
     return said
+
+
+def _archive_of(path: str) -> str:
+    """The ZIP archive that a path names, or names a file in; empty without one."""
+    archives = (path[: found.end()] for found in _ARCHIVE.finditer(path))
+    return next(filter(os.path.isfile, archives), "")
+
+
+def _chosen(path: str, archive: str, inside: list[Source], failures: Failures) -> list[Source]:
+    """The source of a file named in an archive."""
+    found = [source for source in inside if Path(source.path) == Path(path)]
+    if not found and inside:
+        failures.add(f"{path}: {archive} holds no such document; it holds {_names(inside)}")
+    return found
+
+
+def _names(sources: list[Source]) -> str:
+    more = len(sources) - _NAMED
+    names = ", ".join(source.path for source in sources[:_NAMED])
+    return names + (f" and {more:,} more" if more > 0 else "")
 
 
 def _inside(path: str, failures: Failures, which: dict[str, Any]) -> list[Source]:
@@ -151,10 +191,7 @@ def _inside(path: str, failures: Failures, which: dict[str, Any]) -> list[Source
     except LoadError as fault:
         failures.add(fault)
     if not sources and len(failures.reasons) == before:
-        failures.add(
-            f"{path}: it holds no documents of a kind that is read; docs/formats.md lists them, "
-            "--include names others"
-        )
+        failures.add(f"{path}: {_HOLDS_NOTHING}")
     return sources
 
 

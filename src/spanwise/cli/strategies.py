@@ -25,20 +25,21 @@ from spanwise.splitters.turns import ByTurn
 
 __all__ = ["INDEX_NAMES", "NAMES", "Chooser", "index_splitter", "options_of", "unescape"]
 
-_KINDS: tuple[tuple[str, type[Strategy]], ...] = (
-    ("heading", ByHeading),
-    ("paragraph", ByParagraph),
-    ("text", ByText),
-    ("record", ByRecord),
-    ("fixed", FixedWithOverlap),
-    ("whole", WholeDocument),
-    ("structure", SemanticChunker),
-    ("layout", ByLayout),
-    ("engine-fixed", BySize),
-    ("engine-hierarchical", ByTitle),
+# The names here, each with the strategy and a second name that it has in Python, if any.
+_KINDS: tuple[tuple[str, type[Strategy], str], ...] = (
+    ("heading", ByHeading, ""),
+    ("paragraph", ByParagraph, ""),
+    ("text", ByText, "chunk_text"),
+    ("record", ByRecord, ""),
+    ("fixed", FixedWithOverlap, ""),
+    ("whole", WholeDocument, ""),
+    ("structure", SemanticChunker, "SemanticChunker"),
+    ("layout", ByLayout, ""),
+    ("engine-fixed", BySize, ""),
+    ("engine-hierarchical", ByTitle, ""),
 )
 
-NAMES = tuple(name for name, _ in _KINDS)
+NAMES = tuple(name for name, *_ in _KINDS)
 
 # What an index cuts by where nothing is said; and all that it can cut by.
 _OF_INDEX = "search"
@@ -160,8 +161,8 @@ def unescape(separator: str) -> str:
 def _kind(by: str, names: Sequence[str] = NAMES) -> type[Strategy]:
     """The strategy of a name, short or as in Python; ``names`` are what may be given."""
     wanted = by.lower().replace("-", "_").removeprefix("by_")
-    for name, kind in _KINDS:
-        if wanted in (name.replace("-", "_"), kind.name.removeprefix("by_")):
+    for name, kind, second in _KINDS:
+        if wanted in (name.replace("-", "_"), kind.name.removeprefix("by_"), second.lower()):
             return kind
     if wanted in _PYTHON_ONLY:
         raise OptionError(f"--by {by}: {_PYTHON_ONLY[wanted]}")

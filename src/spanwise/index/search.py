@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from math import isnan
 
 from spanwise.chunks import Chunk
-from spanwise.errors import OptionError
+from spanwise.errors import OptionError, shown
 from spanwise.index.hits import Candidate, Hit, Hits, Standing
 from spanwise.index.rows import Found, Passage
 from spanwise.index.store import Store
@@ -109,15 +109,10 @@ class _Choice:
         passages = self._store.passages(standings)
         if not passages:  # a model has no answer for nothing
             return []
-        scores = [*rerank(self._wishes.query, [each.chunk.embed_text for each in passages])]
-        if len(scores) != len(passages):
-            raise OptionError(
-                f"rerank answered {len(scores)} scores for {len(passages)} passages; it must "
-                "answer one a passage, in order"
-            )
+        answer = rerank(self._wishes.query, [each.chunk.embed_text for each in passages])
         made = [
-            (passage, replace(standings[passage.key], score=float(score)))
-            for passage, score in zip(passages, scores, strict=True)
+            (passage, replace(standings[passage.key], score=score))
+            for passage, score in zip(passages, _scores(answer, len(passages)), strict=True)
         ]
         # What is no number would leave the others in no order.
         return sorted(made, key=lambda each: (isnan(each[1].score), -each[1].score))
@@ -277,3 +272,17 @@ class _Choice:
             query=self._wishes.query,
             stems=self._store.stems,
         )
+
+
+def _scores(answer: object, count: int) -> list[float]:
+    """What a reranker answered, as so many numbers."""
+    try:
+        scores = [*map(float, answer)]  # type: ignore[call-overload]  # it may answer anything
+    except (TypeError, ValueError):
+        scores = []
+    if len(scores) != count:
+        raise OptionError(
+            f"rerank answered {shown(answer)} for {count} passages; it must answer one number a "
+            "passage, in order"
+        )
+    return scores

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from spanwise.errors import StoreError
+from spanwise.errors import StoreError, shown
 from spanwise.index.sqlite_schema import check_readable, is_current, upgrade
 from spanwise.index.sqlite_words import has_words_of_now, write_words_of_now
 from spanwise.index.turns import Turns
@@ -219,6 +219,9 @@ def _use_log(connection: sqlite3.Connection) -> None:
 
 
 def _connected(path: str, *, uri: bool = False) -> sqlite3.Connection:
-    return sqlite3.connect(
-        path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False, uri=uri
-    )
+    try:
+        return sqlite3.connect(
+            path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False, uri=uri
+        )
+    except ValueError as fault:  # a name that no file can have
+        raise StoreError(f"{shown(path)}: {fault}; check the path") from None

@@ -18,6 +18,9 @@ _MODES = ("auto", "words", "meaning", "both")
 # The weight of both neighbours' scores; benchmarks/quality.py.
 MIX = 0.3
 
+# Far above what is of use, and far below what no sum of scores can hold.
+_MOST_MIX = 1_000_000
+
 # The weights of words and of meaning in each fusion; benchmarks/quality.py.
 _WEIGHTS = {"scores": (1.0, 0.3), "ranks": (1.0, 1.0)}
 
@@ -84,10 +87,10 @@ def wishes_of(
     require("rerank_depth", rerank_depth, 1)
     if fusion not in tuple(_WEIGHTS):
         raise OptionError(f"fusion={shown(fusion)} is unknown; give one of {', '.join(_WEIGHTS)}")
-    if not _is_number(mix) or mix < 0:
+    if not _is_number(mix) or not 0 <= mix <= _MOST_MIX:
         raise OptionError(
-            f"mix={shown(mix)} is no number of at least 0; give the weight of both neighbours, "
-            "such as 0.3, or 0 for none"
+            f"mix={shown(mix)} is no number from 0 to {_MOST_MIX:,}; give the weight of both "
+            "neighbours, such as 0.3, or 0 for none"
         )
     if min_score is not None and not _is_number(min_score):
         raise OptionError(

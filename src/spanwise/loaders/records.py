@@ -27,7 +27,7 @@ __all__ = [
     "next_line",
     "next_row",
     "row_header",
-    "sniff_delimiter",
+    "rows_opening",
 ]
 
 # What the delimiter of a `.csv` is told from, in code points.
@@ -41,6 +41,8 @@ _REPORTED = 20
 _LONGEST_HEADER = 10_000
 
 _DELIMITERS = (",", ";", "\t", "|")
+# The line by which Excel is told the delimiter; it is no row of the table.
+_DECLARED = re.compile(rf"\ufeff?sep=([{''.join(_DELIMITERS)}])(?:\r\n?|\n)")
 _LINE_END = re.compile(r"\r\n?|\n")
 _STOPS = {each: re.compile(rf"{re.escape(each)}|\r\n?|\n") for each in _DELIMITERS}
 
@@ -95,7 +97,19 @@ def next_row(text: str, at: int, delimiter: str, final: bool = True) -> _Row | N
         at = stop.end()
 
 
-def sniff_delimiter(text: str) -> str:
+def rows_opening(text: str, suffix: str) -> tuple[str, int]:
+    """The delimiter of a text of rows, and where its header may begin.
+
+    What a first line such as ``sep=;`` says, as Excel writes it, which the header comes after;
+    else a tab by the suffix ``.tsv``, or what the rows show.
+    """
+    declared = _DECLARED.match(text)
+    if declared:
+        return declared[1], declared.end()
+    return "\t" if suffix == ".tsv" else _sniffed(text), 0
+
+
+def _sniffed(text: str) -> str:
     """The delimiter of a text of rows: comma, semicolon, tab or bar.
 
     Of the first 65,536 characters: the one by which the most characters lie in rows of as many
@@ -124,6 +138,11 @@ class _Rows(NamedTuple):
     ends: list[int]
     fields: list[int]
     unclosed: set[int]
+
+    def without_first(self) -> _Rows:
+        """All rows but the first."""
+        numbers, starts, ends, fields, unclosed = self
+        return _Rows(numbers[1:], starts[1:], ends[1:], fields[1:], unclosed)
 
 
 def _rows(text: str, delimiter: str, final: bool = True) -> _Rows:
@@ -189,9 +208,8 @@ def _lines(text: str) -> tuple[list[int], list[int], list[str]]:
     return starts, ends, lines
 
 
-def first_row(text: str, delimiter: str, final: bool = True) -> tuple[int, int] | None:
-    """Where the first row that is not blank lies; None without one, or while it is not certain."""
-    at = 0
+def first_row(text: str, at: int, delimiter: str, final: bool = True) -> tuple[int, int] | None:
+    """Where the first row from ``at`` that is not blank lies; None without one, or in doubt."""
     while at < len(text):
         row = next_row(text, at, delimiter, final)
         if row is None or at < row[0]:
@@ -250,9 +268,10 @@ class CsvLoader:
     """Reads CSV and TSV: a part "row" for each record, the header being row 1.
 
     The rows are counted as a spreadsheet does: a record of several lines is one, a blank line
-    has a number but no part. ``meta`` holds ``delimiter``, ``header`` (the fields of the first
-    row) and, where there are any, ``bad_rows``: the first 20 rows that have another number of
-    fields or a quote left open, with the reason, and ``bad_rows_count``.
+    has a number but no part, nor has Excel's line ``sep=;`` above the header. ``meta`` holds
+    ``delimiter``, ``header`` (the fields of the first row) and, where there are any,
+    ``bad_rows``: the first 20 rows that have another number of fields or a quote left open, with
+    the reason, and ``bad_rows_count``.
     """
 
     name: ClassVar[str] = "CSV"
@@ -265,8 +284,10 @@ class CsvLoader:
     def load(self, raw: Raw) -> Document:
         """The document; bad rows are kept as they are."""
         text, used = decode(raw.data, raw.name, raw.encoding)
-        delimiter = "\t" if raw.suffix == ".tsv" else sniff_delimiter(text)
+        delimiter, begin = rows_opening(text, raw.suffix)
         rows = _rows(text, delimiter)
+        if begin:
+            rows = rows.without_first()
         faults = _Faults()
         expected = rows.fields[0] if rows.fields else 0
         if rows.unclosed or rows.fields.count(expected) < len(rows.fields):
