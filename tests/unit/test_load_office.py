@@ -13,7 +13,8 @@ import pytest
 
 from spanwise import Document, LoadError, by_heading, by_layout, by_structure
 from spanwise import load as load_bytes
-from spanwise.loaders.archives import MOST_DEPTH, open_archive, parse_xml, read_member
+from spanwise.loaders import archives
+from spanwise.loaders.archives import MOST_DEPTH, open_archive, parse_xml
 from spanwise.loaders.base import Loader, Raw
 from spanwise.loaders.builder import Builder
 from spanwise.loaders.docx import DocxLoader
@@ -490,17 +491,20 @@ def test_damaged_xml_gives_an_error_or_a_document(name: str) -> None:
 # Archives and XML from strangers
 
 
-def test_a_member_that_unpacks_too_far() -> None:
+def test_a_member_that_unpacks_too_far(monkeypatch: pytest.MonkeyPatch) -> None:
     raw = raw_of(zipped({"a": b"\0" * 5000, "b": b"\0" * 5000}), "a.zip")
+    monkeypatch.setattr(archives, "MOST_TOTAL", 9999)
     with pytest.raises(LoadError, match=r"^a\.zip: it unpacks to 10000 bytes, and at most 9999"):
-        open_archive(raw, most_total=9999)
-    archive = open_archive(raw, most_member=4999)
+        open_archive(raw)
+    monkeypatch.setattr(archives, "MOST_TOTAL", 10_000)
+    monkeypatch.setattr(archives, "MOST_MEMBER", 4999)
+    archive = open_archive(raw)
     with pytest.raises(LoadError, match="'a' inside unpacks to 5000 bytes, and at most 4999"):
-        read_member(archive, "a")
-    archive = open_archive(raw, most_total=10_000)
-    assert read_member(archive, "a") + read_member(archive, "b") == b"\0" * 10_000
+        archive.read("a")
+    monkeypatch.setattr(archives, "MOST_MEMBER", 5000)
+    assert archive.read("a") + archive.read("b") == b"\0" * 10_000
     with pytest.raises(LoadError, match="at most 0 are read"):
-        read_member(archive, "a")  # read again and again it counts again
+        archive.read("a")  # read again and again it counts again
 
 
 def test_a_member_that_lies_about_its_size() -> None:
@@ -508,7 +512,7 @@ def test_a_member_that_lies_about_its_size() -> None:
     for mark, at in ((b"PK\x03\x04", 22), (b"PK\x01\x02", 24)):
         struct.pack_into("<I", data, data.index(mark) + at, 10)
     with pytest.raises(LoadError, match=r"^a\.zip: 'a' inside cannot be read \(Bad CRC"):
-        read_member(open_archive(raw_of(bytes(data), "a.zip")), "a")
+        open_archive(raw_of(bytes(data), "a.zip")).read("a")
 
 
 def test_members_that_are_encrypted_damaged_missing_or_packed_otherwise() -> None:
@@ -517,15 +521,15 @@ def test_members_that_are_encrypted_damaged_missing_or_packed_otherwise() -> Non
     for mark, at in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
         sealed[sealed.index(mark) + at] |= 1
     with pytest.raises(LoadError, match="encrypted"):
-        read_member(open_archive(raw_of(bytes(sealed), "a.zip")), "a")
+        open_archive(raw_of(bytes(sealed), "a.zip")).read("a")
     data[data.index(b"words")] ^= 1
     with pytest.raises(LoadError, match="Bad CRC"):
-        read_member(open_archive(raw_of(bytes(data), "a.zip")), "a")
+        open_archive(raw_of(bytes(data), "a.zip")).read("a")
     archive = open_archive(raw_of(zipped({"a": b"words"}, zipfile.ZIP_BZIP2), "a.zip"))
     with pytest.raises(LoadError, match="compressed by method 12"):
-        read_member(archive, "a")
+        archive.read("a")
     with pytest.raises(LoadError, match="it has no 'b' inside"):
-        read_member(archive, "b")
+        archive.read("b")
 
 
 @pytest.mark.parametrize("at", [32, 46])  # the length of a comment, the name

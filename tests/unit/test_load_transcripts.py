@@ -11,9 +11,9 @@ import pytest
 import srt
 import webvtt
 
-from spanwise import Document, LoadError, Turn, chunk
+from spanwise import Document, LoadError, chunk
 from spanwise.loaders.base import Raw
-from spanwise.loaders.transcripts import SubRipLoader, TranscriptLoader, WebVttLoader, turns_of
+from spanwise.loaders.transcripts import SubRipLoader, TranscriptLoader, WebVttLoader
 
 SRT, VTT, TEXT = SubRipLoader(), WebVttLoader(), TranscriptLoader()
 LOADERS = {".srt": SRT, ".vtt": VTT, ".txt": TEXT}
@@ -279,19 +279,6 @@ def test_text_with_speakers_stays_as_it_is() -> None:
             assert part.label in doc.text[part.start : part.end].partition(": ")[0]
         inked = "".join(doc.text[p.start : p.end] for p in doc.parts)
         assert "".join(inked.split()) == "".join(text.split())
-
-
-def test_turns_of_a_text() -> None:
-    assert turns_of(TIMED) == [
-        Turn("Board call, 5 March", 1),
-        Turn("Good morning, 🏮.\nWe begin.", 2, start_ms=724_000, speaker="Ana"),
-        Turn("Yes?", 3, start_ms=729_000, end_ms=731_000, speaker="Bo Lee"),
-        Turn("Go on.", 4, start_ms=3_600_500, speaker="Ana"),
-        Turn("Good: very good.", 5, start_ms=62_000, speaker="Bo Lee"),
-    ]
-    assert [turn.text for turn in turns_of("Ana:\nHi.\nBo:\nYes.")] == ["\nHi.", "\nYes."]
-    assert turns_of("") == turns_of(" \n") == []
-    assert [turn.speaker for turn in turns_of("安娜:你好。\n小明:好。")] == ["安娜", "小明"]
 
 
 @pytest.mark.parametrize(

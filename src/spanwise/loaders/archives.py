@@ -21,7 +21,6 @@ __all__ = [
     "feed_xml",
     "open_archive",
     "parse_xml",
-    "read_member",
 ]
 
 # Bytes. The largest XML of a real office file is tens of MB; pictures come on top.
@@ -56,16 +55,15 @@ _FAULTS = (
 class Archive:
     """An open ZIP archive: its members by their paths, and how much of it may still be read."""
 
-    __slots__ = ("_left", "_members", "_most_member", "_zip", "kept", "name", "names")
+    __slots__ = ("_left", "_members", "_zip", "kept", "name", "names")
 
-    def __init__(self, zipped: ZipFile, name: str, most_total: int, most_member: int) -> None:
+    def __init__(self, zipped: ZipFile, name: str) -> None:
         self.name = name
         self.names = ShortNames()  # of the tags in all of its members
         self.kept: dict[str, Element] = {}  # members as they were parsed
         self._zip = zipped
         self._members = {info.filename: info for info in zipped.infolist()}
-        self._left = most_total
-        self._most_member = most_member
+        self._left = MOST_TOTAL
 
     def __contains__(self, path: str) -> bool:
         """Whether it has a member of that path."""
@@ -77,7 +75,10 @@ class Archive:
         return list(self._members)
 
     def read(self, path: str) -> bytes:
-        """The bytes of a member; see `read_member`."""
+        """The bytes of a member, its length and its checksum compared with what is declared.
+
+        Raises `LoadError` for one that is missing, encrypted, damaged or over the limits.
+        """
         info = self._members.get(path)
         if info is None:
             raise LoadError(
@@ -110,7 +111,7 @@ class Archive:
                 f"{self.name}: {shown(info.filename)} inside is compressed by method "
                 f"{info.compress_type}, and only deflate is read; save the file again"
             )
-        most = min(self._most_member, self._left)
+        most = min(MOST_MEMBER, self._left)
         if info.file_size > most:
             raise LoadError(
                 f"{self.name}: {shown(info.filename)} inside unpacks to {info.file_size} bytes, "
@@ -118,14 +119,11 @@ class Archive:
             )
 
 
-def open_archive(
-    raw: Raw, *, most_total: int = MOST_TOTAL, most_member: int = MOST_MEMBER
-) -> Archive:
+def open_archive(raw: Raw) -> Archive:
     """The ZIP archive in some bytes, its list of members checked.
 
-    ``most_total`` and ``most_member`` are bytes after unpacking: of all members together, as
-    declared and as read, and of one that is read. Raises `LoadError` for what is no ZIP
-    archive, has no end, or declares more.
+    Unpacked, all members together may have 1 GB, as declared and as read, and one that is read
+    256 MB. Raises `LoadError` for what is no ZIP archive, has no end, or declares more.
     """
     try:
         zipped = ZipFile(BytesIO(raw.data))
@@ -152,9 +150,9 @@ def open_archive(
         if not _is_named_twice(raw.data, info):
             raise _damaged(raw.name, info.filename, ValueError("its names in the file differ"))
     declared = sum(info.file_size for info in members)
-    if declared > most_total:
+    if declared > MOST_TOTAL:
         raise LoadError(
-            f"{raw.name}: it unpacks to {declared} bytes, and at most {most_total} are read; "
+            f"{raw.name}: it unpacks to {declared} bytes, and at most {MOST_TOTAL} are read; "
             "if the file can be trusted, divide it"
         )
     if len(members) > _MOST_MEMBERS:
@@ -162,15 +160,7 @@ def open_archive(
             f"{raw.name}: it has {len(members)} members, and at most {_MOST_MEMBERS} are read; "
             "divide the file"
         )
-    return Archive(zipped, raw.name, most_total, most_member)
-
-
-def read_member(archive: Archive, path: str) -> bytes:
-    """The bytes of a member, its length and its checksum compared with what is declared.
-
-    Raises `LoadError` for one that is missing, encrypted, damaged or over the limits.
-    """
-    return archive.read(path)
+    return Archive(zipped, raw.name)
 
 
 class Target(Protocol):

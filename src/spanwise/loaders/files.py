@@ -15,9 +15,6 @@ from spanwise.loaders.base import Loader, Raw
 
 __all__ = ["find_documents", "load", "load_raw"]
 
-# What a file may cost where it is read in a process of its own.
-_SECONDS, _MEGABYTES = 60, 2048
-
 
 def _registry() -> Any:
     """The loaders of this library and what they need, imported when the first file is read."""
@@ -69,9 +66,7 @@ def load_raw(raw: Raw, loaders: Sequence[Loader] = (), *, isolate: bool = False)
     """The document in bytes of which the name is known: see `load`."""
     loader = next(each for each in (*loaders, *_registry().LOADERS) if each.claims(raw))
     if isolate and not isinstance(loader, _registry().PLAIN):
-        document: Document = _registry().isolated(
-            loader.load, raw, seconds=_SECONDS, megabytes=_MEGABYTES
-        )
+        document: Document = _registry().isolated(loader.load, raw)
     else:
         document = loader.load(raw)
     return document

@@ -30,8 +30,9 @@ _T = TypeVar("_T")
 
 # A page of a scanned book takes seconds, a whole file of text less than one.
 _SECONDS = 60
-# Python and a library for PDF take 100 MB of addresses; the rest is for the file.
-_MEGABYTES = 1024
+# Python and a library for PDF take 100 MB of addresses; the rest is for the file, whose text and
+# tree may take ten times its bytes.
+_MEGABYTES = 2048
 _LONGEST = 1_000_000
 # What a library leaks adds up: after so many calls a new process is started.
 _MOST_CALLS = 1_000

@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 
 from spanwise.documents import Document
 from spanwise.errors import LoadError
-from spanwise.loaders.archives import Archive, open_archive, read_member
+from spanwise.loaders.archives import Archive, open_archive
 from spanwise.loaders.base import Raw
 from spanwise.loaders.builder import Builder
 from spanwise.loaders.office import (
@@ -63,7 +63,7 @@ class OdtLoader:
     def load(self, raw: Raw) -> Document:
         """The text with its headings; footnotes and endnotes stand at its end, as ``[1]``."""
         archive = open_archive(raw)
-        if _MANIFEST in archive and b"encryption-data" in read_member(archive, _MANIFEST):
+        if _MANIFEST in archive and b"encryption-data" in archive.read(_MANIFEST):
             raise LoadError(
                 f"{raw.name}: it has a password, and none is asked for; save a copy without one"
             )

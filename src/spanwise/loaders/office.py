@@ -8,7 +8,7 @@ from types import MappingProxyType
 from xml.etree.ElementTree import Element
 
 from spanwise.errors import LoadError, shown
-from spanwise.loaders.archives import Archive, Target, feed_xml, parse_xml, read_member
+from spanwise.loaders.archives import Archive, Target, feed_xml, parse_xml
 
 __all__ = [
     "MOST_COLUMNS",
@@ -40,7 +40,7 @@ def read_xml(archive: Archive, path: str) -> Element:
     kept = archive.kept.get(path)
     if kept is not None:
         return kept
-    root = parse_xml(read_member(archive, path), _name_in(archive, path))
+    root = parse_xml(archive.read(path), _name_in(archive, path))
     names = archive.names
     for element in root.iter():
         element.tag = names[element.tag]
@@ -51,7 +51,7 @@ def read_xml(archive: Archive, path: str) -> Element:
 
 def tell_xml(archive: Archive, path: str, target: Target) -> None:
     """Tell a target of an XML member tag by tag, where its tree would be the most of the work."""
-    feed_xml(read_member(archive, path), _name_in(archive, path), target)
+    feed_xml(archive.read(path), _name_in(archive, path), target)
 
 
 def _name_in(archive: Archive, path: str) -> str:

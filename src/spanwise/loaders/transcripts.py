@@ -16,7 +16,7 @@ from spanwise.loaders.base import Raw
 from spanwise.loaders.text import decode, own_encoding
 from spanwise.parts import PartRow, Parts
 
-__all__ = ["SubRipLoader", "TranscriptLoader", "WebVttLoader", "turns_of"]
+__all__ = ["SubRipLoader", "TranscriptLoader", "WebVttLoader"]
 
 SUBRIP = "application/x-subrip"
 WEBVTT = "text/vtt"
@@ -158,27 +158,6 @@ class TranscriptLoader:
             meta=MappingProxyType({"encoding": encoding}),
             encoding=own_encoding(raw.data, encoding),
         )
-
-
-def turns_of(text: str) -> list[Turn]:
-    r"""The turns of a text whose lines name their speakers, with times where given.
-
-    A line without a name goes on with the turn before it; what stands before the first name is
-    a turn without a speaker. Names that do not recur count only where most lines have one.
-
-    >>> [(t.speaker, t.text, t.start_ms) for t in turns_of("[00:02] Ana: Hi.\n[00:04] Bo: Yes?")]
-    [('Ana', 'Hi.', 2000), ('Bo', 'Yes?', 4000)]
-    """
-    return [
-        Turn(
-            text[each.said : each.end],
-            seq,
-            start_ms=each.start_ms,
-            end_ms=each.end_ms,
-            speaker=each.speaker,
-        )
-        for seq, each in enumerate(_said(text), 1)
-    ]
 
 
 class _Said(NamedTuple):
