@@ -17,8 +17,9 @@ import pytest
 
 from spanwise import LoadError, OptionError
 from spanwise.loaders.base import Raw
-from spanwise.loaders.folders import archive_members, find_sources, is_archive
+from spanwise.loaders.folders import find_sources
 from spanwise.loaders.ignore import last_match, read_rules
+from spanwise.loaders.members import archive_members, is_archive
 
 SUFFIXES = (".md", ".txt")
 POSIX = pytest.mark.skipif(os.name == "nt", reason="links and any bytes need POSIX")

@@ -16,7 +16,7 @@ from spanwise.documents import Document
 from spanwise.errors import LoadError, OptionError, SpanwiseError, SpanwiseWarning
 from spanwise.loaders.base import Raw
 from spanwise.loaders.files import find_documents, load, load_raw
-from spanwise.loaders.folders import archive_members, is_archive
+from spanwise.loaders.members import archive_members, is_archive
 from spanwise.loaders.plain import TextLoader
 from spanwise.loaders.records import CsvLoader, JsonLinesLoader
 from spanwise.loaders.registry import SUFFIXES
