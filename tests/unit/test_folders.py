@@ -17,7 +17,7 @@ import pytest
 
 from spanwise import LoadError, OptionError
 from spanwise.loaders.base import Raw
-from spanwise.loaders.folders import find_sources
+from spanwise.loaders.folders import find_files
 from spanwise.loaders.ignore import last_match, read_rules
 from spanwise.loaders.members import archive_members, is_archive
 
@@ -36,7 +36,7 @@ def make(root: Path, *names: str) -> Path:
 
 
 def found(root: Path, **options: object) -> list[str]:
-    paths = find_sources(root, **options)  # type: ignore[arg-type]
+    paths = find_files(root, **options)  # type: ignore[arg-type]
     return [path.relative_to(root).as_posix() for path in paths]
 
 
@@ -107,7 +107,7 @@ def test_exclude_goes_before_include(tmp_path: Path) -> None:
 def test_a_pattern_that_matches_nothing_is_refused(tmp_path: Path) -> None:
     for pattern in ("", "/", "[a", "a\\"):
         with pytest.raises(OptionError, match=r"^include has the pattern .*matches no path"):
-            find_sources(tmp_path, include=[pattern])
+            find_files(tmp_path, include=[pattern])
 
 
 def test_no_pattern_takes_long() -> None:
@@ -130,7 +130,7 @@ def test_large_files_are_reported(tmp_path: Path) -> None:
     assert "b.md: it has 11 bytes, more than most_bytes=10; raise" in str(errors[0])
     assert found(tmp_path, most_bytes=11) == ["a.md", "b.md"]
     with pytest.raises(LoadError, match="most_bytes=10"):
-        find_sources(tmp_path, most_bytes=10)
+        find_files(tmp_path, most_bytes=10)
 
 
 @POSIX
@@ -155,22 +155,22 @@ def test_names_of_any_bytes(tmp_path: Path) -> None:
     names = [b"\xff\xfe.md", b"new\nline.md", "größe.md".encode(), b"sp ace.md"]
     for name in names:
         Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name)).write_bytes(b"A" * 9)
-    assert sorted(os.fsencode(path.name) for path in find_sources(tmp_path)) == sorted(names)
+    assert sorted(os.fsencode(path.name) for path in find_files(tmp_path)) == sorted(names)
     (tmp_path / ".gitignore").write_bytes(b"\xff*\ngr\xc3\xb6?e.md\n")
     # For git a question mark is one byte, and this letter has two.
-    assert len(find_sources(tmp_path)) == 3
+    assert len(find_files(tmp_path)) == 3
     errors: list[LoadError] = []
-    find_sources(tmp_path, ignore_files=False, most_bytes=1, on_error=errors.append)
+    find_files(tmp_path, ignore_files=False, most_bytes=1, on_error=errors.append)
     assert any(r"\udcff" in str(error) for error in errors)
     assert all(str(error).encode() for error in errors)
 
 
 def test_a_folder_that_cannot_be_listed(tmp_path: Path) -> None:
     with pytest.raises(LoadError, match="the folder cannot be listed"):
-        find_sources(tmp_path / "none")
+        find_files(tmp_path / "none")
     errors: list[LoadError] = []
-    assert find_sources(make(tmp_path, "a") / "a", on_error=errors.append) == []
-    assert find_sources("nul\0", on_error=errors.append) == []
+    assert find_files(make(tmp_path, "a") / "a", on_error=errors.append) == []
+    assert find_files("nul\0", on_error=errors.append) == []
     assert len(errors) == 2
 
 

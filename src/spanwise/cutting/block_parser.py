@@ -6,6 +6,20 @@ import re
 from bisect import bisect_left
 from dataclasses import dataclass, field
 
+from spanwise.cutting.markdown_lines import (
+    SPACE_AND_TAB,
+    atx_title,
+    before_return,
+    certain_item,
+    front_end,
+    html_closes,
+    html_opens,
+    line_feeds,
+    opens_table,
+)
+
+__all__ = ["Block", "BlockParser", "Structure", "blocks", "read_fully"]
+
 
 @dataclass(frozen=True, slots=True)
 class Structure:
@@ -40,44 +54,12 @@ class Block:
     level: int = 0
 
 
-_WHITE = " \t"
 _STARTERS = frozenset(">#`~<=-_*+0123456789")
-_RAW = r"(?:script|pre|style|textarea)"
-_BLOCK_TAGS = (
-    "address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd|details|"
-    "dialog|dir|div|dl|dt|fieldset|figcaption|figure|footer|form|frame|frameset|h1|h2|h3|h4|h5|h6|"
-    "head|header|hr|html|iframe|legend|li|link|main|menu|menuitem|nav|noframes|ol|optgroup|option|"
-    "p|param|search|section|summary|table|tbody|td|tfoot|th|thead|title|tr|track|ul"
-)
-_ATTRIBUTE = r"[ \t]+[a-z_:][a-z0-9_.:-]*(?:[ \t]*=[ \t]*(?:[^ \t\"'=<>`]+|'[^']*'|\"[^\"]*\"))?"
-
-# The start conditions of the seven kinds of HTML block; the empty group that is set tells the kind.
-html_opens = re.compile(
-    rf"<(?:{_RAW}(?![^ \t>])()|!--()|\?()|![a-z]()|!\[CDATA\[()"
-    rf"|/?(?:{_BLOCK_TAGS})(?:[ \t>]|/>|\Z)()"
-    rf"|(?:[a-z][a-z0-9-]*(?:{_ATTRIBUTE})*[ \t]*/?>|/[a-z][a-z0-9-]*[ \t]*>)[ \t]*\Z())",
-    re.IGNORECASE | re.ASCII,
-).match
-# What the last line of a kind holds; kinds 6 and 7 end before a blank line instead.
-html_closes = {
-    1: re.compile(rf"</{_RAW}>", re.IGNORECASE | re.ASCII).search,
-    2: re.compile("-->").search,
-    3: re.compile(r"\?>").search,
-    4: re.compile(">").search,
-    5: re.compile("]]>").search,
-}
-
-_front_opens = re.compile(r"\ufeff?(?:---|(\+\+\+))[ \t\r]*(?=\n)").match
-_yaml_closes = re.compile(r"\n(?:---|\.\.\.)[ \t\r]*(?:\n|\Z)").search
-_toml_closes = re.compile(r"\n\+\+\+[ \t\r]*(?:\n|\Z)").search
-_lone_return = re.compile(r"\r(?!\n)").sub
 _spaces = re.compile(r"[ \t]*").match
 _hashes = re.compile(r"#{1,6}(?![^ \t])").match
 _fence = re.compile(r"```+|~~~+").match
 _underline = re.compile(r"(?:=+|-+)[ \t]*\Z").match
 _marker = re.compile(r"(?:[-+*]|[0-9]{1,9}[.)])(?![^ \t])").match
-certain_item = re.compile(r"[-+*] [^ \t\r\n*+_-]").match
-_delimiters = re.compile(r"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?\Z").match
 _definition = re.compile(
     r"[ \t]*\[(?=[^\]]*[^ \t\n\]])(?:[^\[\]\\]|\\.){1,999}\]:[ \t]*\n?[ \t]*"
     r"(?:<(?:[^<>\\\n]|\\.)*>|(?!<)[^ \t\n]+)"
@@ -113,51 +95,6 @@ def read_fully(text: str) -> tuple[Structure, list[Block]]:
         parser.blocks.append(("front", start, before_return(text, end), 0))
     parser.run(front or start, len(text))
     return found, [Block(*block) for block in parser.blocks]
-
-
-def line_feeds(text: str) -> str:
-    """The same positions with LF for each CR that ends a line alone."""
-    if "\r" not in text or text.count("\r") == text.count("\r\n"):
-        return text
-    return _lone_return("\n", text)
-
-
-def front_end(text: str) -> int:
-    """The end of front matter at the start of the text; 0 when nothing opens or closes it."""
-    opens = _front_opens(text)
-    if opens is None:
-        return 0
-    closes = (_toml_closes if opens[1] else _yaml_closes)(text, opens.end())
-    return closes.end() if closes else 0
-
-
-def before_return(text: str, end: int) -> int:
-    """The end of a line's content, given the place of its line feed."""
-    return end - 1 if text[end - 1] == "\r" else end
-
-
-def atx_title(text: str, start: int, end: int) -> tuple[int, int]:
-    """The title range in what follows the hashes of a heading, `[start, end)`."""
-    title = text[start:end].lstrip(_WHITE)
-    start = end - len(title)
-    title = title.rstrip(_WHITE)
-    if title.endswith("#"):
-        bare = title.rstrip("#")
-        if not bare or bare[-1] in _WHITE:
-            title = bare.rstrip(_WHITE)
-    return start, start + len(title)
-
-
-def opens_table(header: str, row: str) -> bool:
-    """Whether `row` is a delimiter row with as many cells as `header`."""
-    header, row = header.strip(" \t\r"), row.strip(_WHITE)
-    return "|" in header and _delimiters(row) is not None and _cells(header) == _cells(row)
-
-
-def _cells(row: str) -> int:
-    """How many cells a trimmed table row has; an escaped bar divides nothing."""
-    bars = row.count("|") - row.count("\\|")
-    return bars + 1 - row.startswith("|") - (row.endswith("|") and not row.endswith("\\|"))
 
 
 def _indent(text: str, at: int, end: int, column: int) -> tuple[int, int]:
@@ -256,7 +193,7 @@ class BlockParser:
             if (
                 column - base <= 3
                 and text.startswith(self._mark, first)
-                and not text[first:end].rstrip(_WHITE).strip(self._mark[0])
+                and not text[first:end].rstrip(SPACE_AND_TAB).strip(self._mark[0])
             ):
                 self._close_leaf()
         elif whole and self._leaf == "html" and (self._html < 6 or first < end):
@@ -372,14 +309,14 @@ class BlockParser:
                 return self._open_leaf(line, first, end, depth, "", whole, rule_tails)
             start, title_start, _ = self._lines[skip]
             _, last_first, last_end = self._lines[-1]
-            title_end = last_first + len(text[last_first:last_end].rstrip(_WHITE))
+            title_end = last_first + len(text[last_first:last_end].rstrip(SPACE_AND_TAB))
             if skip and not self._containers:
                 self.blocks.append(("paragraph", self._leaf_start, self._lines[skip - 1][2], 0))
             self._leaf = ""
             self._heading(start, end, 1 if mark == "=" else 2, title_start, title_end)
         elif mark in "-_*":
             if mark not in rule_tails:
-                rule_tails[mark] = first + len(text[first:end].rstrip(mark + _WHITE))
+                rule_tails[mark] = first + len(text[first:end].rstrip(mark + SPACE_AND_TAB))
             if first < rule_tails[mark] or text.count(mark, first, end) < 3:
                 return False
             self._close(depth)

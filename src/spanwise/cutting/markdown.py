@@ -2,7 +2,7 @@
 
 Two tiers, one answer. A single pattern jumps from one line that may matter to the next; what such a
 line says for certain at the margin is noted at once. Anything in doubt (indented, behind list or
-quote marks, a paragraph of unknown depth) goes to the full parser in `blocks`, from the last point
+quote marks, a paragraph of unknown depth) goes to the full parser in `block_parser`, from the last point
 where surely nothing is open to the next.
 """
 
@@ -10,13 +10,10 @@ from __future__ import annotations
 
 import re
 
-from spanwise.cutting.block_parser import (
-    Block,
-    BlockParser,
-    Structure,
+from spanwise.cutting.block_parser import Block, BlockParser, Structure, blocks
+from spanwise.cutting.markdown_lines import (
     atx_title,
     before_return,
-    blocks,
     certain_item,
     front_end,
     html_closes,

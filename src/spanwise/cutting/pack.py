@@ -1,33 +1,28 @@
-"""From cuts to passages, on integers: fill, floor, reach.
+"""From cuts to passages, on integers: whole units of a level while they fit.
 
-*Fill* takes whole units of a level while they fit and refines a unit that does
-not fit by the next weaker level. *Floor* merges what is too short. *Reach*
-moves a shown start back into the passage before.
+A unit that does not fit is refined by the next weaker level. What is too short is
+merged afterwards (`floor`), and what is shown moves back into the passage before (`overlap`).
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import compress
 from operator import sub
 from typing import Protocol
 from zlib import crc32
 
 from spanwise.cutting.caps import Capped, fit_all, halfway
-from spanwise.cutting.clusters import border_after, border_before, is_border
-from spanwise.cutting.levels import CLUSTER, SENTENCE, WORD, Level
+from spanwise.cutting.clusters import border_after, border_before
+from spanwise.cutting.levels import CLUSTER, WORD, Level
 from spanwise.cutting.sizers import Chars, Measure, exceeds
-from spanwise.cutting.spans import WHITE, end_at, start_at, trim
+from spanwise.cutting.spans import end_at, start_at, trim
 
 __all__ = [
     "LONG",
     "RUNT",
     "Packer",
     "checksum",
-    "merge_backward",
-    "merge_forward",
-    "reach",
     "under_head",
 ]
 
@@ -39,13 +34,8 @@ RUNT = 50
 # (docs/strategies.md, best cuts; benchmarks/edits.py).
 LONG = 8
 
-# From here on most scripts are written without spaces.
-_FIRST_SPACELESS = "\u2e80"
-
 # Equal units are told apart by the checksum of this many code points.
 _CHECKED = 64
-
-_WORD_START = re.compile(r"(?<=\s)[^\s\ufeff]")
 
 
 class Inner(Protocol):
@@ -147,7 +137,7 @@ class Packer:
         """Whether ``[lo, hi)`` measures at most the size."""
         return self.measure.holds(lo, hi, self.size)
 
-    def reach(self, lo: int, hi: int) -> int:
+    def furthest(self, lo: int, hi: int) -> int:
         """How far a piece from ``lo`` may go."""
         return min(hi, lo + self.size) if self.exact else self.measure.fit(lo, hi, self.size)
 
@@ -237,7 +227,7 @@ class Packer:
         p, hi = trim(text, lo, hi)
         long = exceeds(self.measure, p, hi, self.size, LONG)
         while p < hi:
-            limit = self.reach(p, hi)
+            limit = self.furthest(p, hi)
             if limit == hi:
                 self.add(p, hi, boundary)
                 return
@@ -360,102 +350,3 @@ def indentation(text: str, cut: int, ink: int) -> int:
     if "\r" in indent:
         _, opened, indent = indent.rpartition("\r")
     return len(indent.expandtabs(4)) if opened else 0
-
-
-def merge_forward(
-    packer: Packer, first: int, short: Iterable[int], floor: int, bound: int, last: int
-) -> None:
-    """Merge short pieces, those below ``floor``, into what follows; the last into what precedes.
-
-    Only pieces from index ``first`` on take part. A run of short pieces closes
-    as soon as it reaches the floor. No merge goes over ``bound``, gaps included,
-    nor the one at the end over ``last``.
-    """
-    starts, ends, boundaries = packer.starts, packer.ends, packer.boundaries
-    gone: list[int] = []
-    opened, done = first - 1, first  # the last run, and what needs a look next
-    for i in short:
-        if i < done:
-            continue
-        before = opened if i == done else i - 1
-        opened, done = i, i + 1
-        is_short = True
-        while is_short and done < len(starts):
-            if packer.merges(starts[opened], ends[done], bound, boundaries[done]):
-                ends[opened] = ends[done]
-                gone.append(done)
-            else:
-                # The run stands alone: what follows does not fit with it.
-                before, opened = opened, done
-            done += 1
-            is_short = packer.is_below(starts[opened], ends[opened], floor)
-        if (
-            is_short
-            and before >= first
-            and packer.merges(starts[before], ends[opened], last, boundaries[opened])
-        ):
-            ends[before] = ends[opened]
-            gone.append(opened)
-    packer.drop(first, gone)
-
-
-def merge_backward(packer: Packer, first: int, short: Iterable[int], bound: int) -> bool:
-    """Merge short pieces, from index ``first`` on, into the one before; whether one was."""
-    starts, ends, boundaries = packer.starts, packer.ends, packer.boundaries
-    gone: list[int] = []
-    before = first
-    for i in short:
-        if not gone or gone[-1] != i - 1:
-            before = i - 1
-        if i > first and packer.merges(starts[before], ends[i], bound, boundaries[i]):
-            ends[before] = ends[i]
-            gone.append(i)
-    packer.drop(first, gone)
-    return bool(gone)
-
-
-def reach(
-    text: str,
-    measure: Measure,
-    paragraph: Level,
-    before: int,
-    body: int,
-    overlap: int,
-    earliest: int = 0,
-) -> int:
-    """Where a passage whose own part begins at ``body`` is shown from.
-
-    The furthest paragraph or sentence start within ``overlap`` that uses at
-    least half of it, else the furthest word start, else a cluster border; never
-    at or before ``before``, where the previous own part begins, nor before
-    ``earliest``.
-    """
-    lo = max(before + 1, earliest, measure.back(before, body, overlap))
-    if lo >= body:
-        return body
-    half = measure.back(before, body, (overlap + 1) // 2)
-    found = body
-    for level in (paragraph, SENTENCE):
-        near = level.last(text, before, lo - 1) if lo - 1 > before else -1
-        for c in ([near] if near > before else []) + level.cuts(text, lo - 1, half):
-            start = start_at(text, c, body)
-            if start >= lo:
-                if start <= half:
-                    found = min(found, start)
-                break
-    if found == body:
-        found = _word_start(text, lo, body)
-    if found == body:
-        # No word begins in reach: only inside one long word, or where words are not spaced.
-        found = start_at(text, border_after(text, lo, body, before), body)
-        if found < body and text[body - 1] in WHITE and text[found] < _FIRST_SPACELESS:
-            return body
-    return found if measure.size(found, body) <= overlap else body
-
-
-def _word_start(text: str, lo: int, hi: int) -> int:
-    """The first start of a word in ``[lo, hi)``, or ``hi``."""
-    found = _WORD_START.search(text, lo, hi)
-    while found and not is_border(text, found.start(), max(0, found.start() - 1)):
-        found = _WORD_START.search(text, found.end(), hi)
-    return found.start() if found else hi

@@ -17,7 +17,8 @@ from spanwise.cutting.levels import (
     Level,
     paragraph_level,
 )
-from spanwise.cutting.pack import RUNT, reach, under_head
+from spanwise.cutting.overlap import reach
+from spanwise.cutting.pack import RUNT, under_head
 from spanwise.cutting.sizers import Chars, Measure
 from spanwise.cutting.spans import Spans, end_at, is_white, start_at, texts_below, trim
 

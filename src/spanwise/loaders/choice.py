@@ -16,7 +16,7 @@ OnError = Callable[[LoadError], object]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """What `find_sources` and `archive_members` are asked for."""
+    """What `find_files` and `archive_members` are asked for."""
 
     include: tuple[Rule, ...]
     exclude: tuple[Rule, ...]

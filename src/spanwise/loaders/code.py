@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
-from spanwise.cutting.block_parser import Structure, line_feeds
+from spanwise.cutting.block_parser import Structure
+from spanwise.cutting.markdown_lines import line_feeds
 from spanwise.documents import Document
 from spanwise.errors import LoadError, MissingExtraError, OptionError
 from spanwise.loaders.base import Raw

@@ -92,7 +92,7 @@ def find_documents(
     be listed and a file over ``most_bytes`` are a `LoadError`, given to ``on_error`` where
     that is set.
     """
-    found: list[Path] = _registry().find_sources(
+    found: list[Path] = _registry().find_files(
         folder,
         include=include,
         exclude=exclude,

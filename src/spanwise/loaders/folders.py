@@ -11,10 +11,10 @@ from spanwise.errors import LoadError
 from spanwise.loaders.choice import Choice, OnError, path_shown, reporter
 from spanwise.loaders.ignore import Rule, last_match, read_rules
 
-__all__ = ["find_sources"]
+__all__ = ["find_files"]
 
 
-def find_sources(
+def find_files(
     folder: str | os.PathLike[str],
     *,
     include: Iterable[str] = (),

@@ -8,7 +8,7 @@ from importlib import import_module
 from math import isfinite
 from typing import Any
 
-from spanwise.cutting.block_parser import front_end
+from spanwise.cutting.markdown_lines import front_end
 
 __all__ = ["front_matter"]
 

@@ -69,7 +69,7 @@ def archive_members(
 ) -> Iterator[Raw]:
     """The files in a ZIP archive, in order of their paths, named ``archive.zip/inner/path``.
 
-    - ``include``, ``exclude``, ``suffixes``: as in `find_sources`, of the paths inside the
+    - ``include``, ``exclude``, ``suffixes``: as in `find_files`, of the paths inside the
       archive. An archive inside is a folder to them, and is entered two deep.
     - ``most_bytes``: what all members together may come to.
 

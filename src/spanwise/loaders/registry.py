@@ -6,7 +6,7 @@ from spanwise.loaders.base import Loader
 from spanwise.loaders.code import CodeLoader
 from spanwise.loaders.docx import DocxLoader
 from spanwise.loaders.epub import EpubLoader
-from spanwise.loaders.folders import find_sources
+from spanwise.loaders.folders import find_files
 from spanwise.loaders.html import HtmlLoader
 from spanwise.loaders.isolation import isolated
 from spanwise.loaders.mail import EmailLoader, MboxLoader
@@ -20,7 +20,7 @@ from spanwise.loaders.sheets import XlsxLoader
 from spanwise.loaders.slides import PptxLoader
 from spanwise.loaders.transcripts import SubRipLoader, TranscriptLoader, WebVttLoader
 
-__all__ = ["LOADERS", "PLAIN", "SUFFIXES", "find_sources", "isolated"]
+__all__ = ["LOADERS", "PLAIN", "SUFFIXES", "find_files", "isolated"]
 
 LOADERS: tuple[Loader, ...] = (
     PdfLoader(),

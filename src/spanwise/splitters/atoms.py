@@ -75,7 +75,7 @@ def _cut_table(
     text, line = packer.text, levels[0]
     packer.rows_kept = 0
     header = after_lines(text, atom.start, 2)
-    cut = packer.last(line, start, header, packer.reach(start, atom.end))
+    cut = packer.last(line, start, header, packer.furthest(start, atom.end))
     if cut < 0:
         cut = header
     if packer.allows(start, cut) and packer.fits(atom.start, end_at(text, atom.start, header)):

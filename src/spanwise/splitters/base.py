@@ -19,7 +19,8 @@ from spanwise.cutting.levels import (
     paragraph_level,
 )
 from spanwise.cutting.naming import named
-from spanwise.cutting.pack import Packer, reach
+from spanwise.cutting.overlap import reach
+from spanwise.cutting.pack import Packer
 from spanwise.cutting.sizers import Measure, Sizer, chars
 from spanwise.cutting.spans import Spans
 from spanwise.documents import Document, Outline

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from spanwise.cutting.clusters import border_after, border_before
+from spanwise.cutting.floor import merge_backward
 from spanwise.cutting.levels import CLUSTER, WORD
-from spanwise.cutting.pack import RUNT, Packer, merge_backward
+from spanwise.cutting.pack import RUNT, Packer
 from spanwise.cutting.sizers import Chars
 from spanwise.cutting.spans import Spans, start_at, trim
 from spanwise.documents import Document

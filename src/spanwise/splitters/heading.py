@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from spanwise.cutting.caps import Capped
+from spanwise.cutting.floor import merge_backward
 from spanwise.cutting.levels import WORD, Level, block_level, paragraph_level
-from spanwise.cutting.pack import LONG, RUNT, Packer, checksum, merge_backward
+from spanwise.cutting.pack import LONG, RUNT, Packer, checksum
 from spanwise.cutting.sizers import exceeds
 from spanwise.cutting.spans import Spans, end_at, start_at, texts_below, trim
 from spanwise.documents import Document, Outline
@@ -144,7 +145,7 @@ class Blocks:
         long = exceeds(packer.measure, start, end, packer.size, LONG)
         p = start
         while p < end:
-            limit = packer.reach(p, end)
+            limit = packer.furthest(p, end)
             if limit == end:
                 packer.add(p, end, boundary)
                 return

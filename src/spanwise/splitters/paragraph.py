@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from spanwise.cutting.floor import merge_backward, merge_forward
 from spanwise.cutting.levels import paragraph_level
-from spanwise.cutting.pack import RUNT, Packer, merge_backward, merge_forward
+from spanwise.cutting.pack import RUNT, Packer
 from spanwise.cutting.spans import Spans
 from spanwise.documents import Document
 from spanwise.splitters.base import (

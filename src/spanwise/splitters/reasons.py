@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from spanwise.chunks import Chunks
 from spanwise.cutting.caps import Capped, bind_capped
 from spanwise.cutting.levels import paragraph_level
-from spanwise.cutting.pack import reach
+from spanwise.cutting.overlap import reach
 from spanwise.cutting.sizers import Measure
 from spanwise.cutting.spans import end_at
 from spanwise.documents import Document
