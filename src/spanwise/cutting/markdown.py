@@ -2,8 +2,8 @@
 
 Two tiers, one answer. A single pattern jumps from one line that may matter to the next; what such a
 line says for certain at the margin is noted at once. Anything in doubt (indented, behind list or
-quote marks, a paragraph of unknown depth) goes to the full parser in `block_parser`, from the last point
-where surely nothing is open to the next.
+quote marks, a paragraph of unknown depth) goes to the full parser in `block_parser`, from the last
+point where surely nothing is open to the next.
 """
 
 from __future__ import annotations

@@ -4,25 +4,19 @@ from __future__ import annotations
 
 import os
 import pickle
-import select
 import signal
-import struct
 import subprocess
 import sys
 import threading
-import traceback
 import weakref
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from math import ceil
+from collections.abc import Callable
 from time import monotonic
 from typing import IO, Any, TypeVar
 
 from spanwise.errors import LoadError, OptionError, shown
 from spanwise.loaders.base import Raw
-
-if sys.platform != "win32":
-    import resource
+from spanwise.loaders.pipes import read, receive, send
+from spanwise.loaders.worker import READY, current_folder
 
 __all__ = ["Worker", "isolated"]
 
@@ -40,16 +34,7 @@ _MOST_CALLS = 1_000
 _MOST_IDLE = 4
 # How long a process may take to start, on a busy machine.
 _START_SECONDS = 60
-# Where the parent has died, the worker ends itself so much later than it would be ended.
-_GRACE = 5
-
-_LENGTH = struct.Struct("<Q")
-_READ = 1 << 20
-_READY = b"."
-_BOOT = (
-    "import sys; sys.path[:] = sys.argv[1:]; "
-    "from spanwise.loaders.isolation import _serve; _serve()"
-)
+_BOOT = "import sys; sys.path[:] = sys.argv[1:]; from spanwise.loaders.worker import serve; serve()"
 
 
 class _TracebackError(Exception):
@@ -195,9 +180,9 @@ class Worker:
         if sys.platform != "win32":  # so that a write takes what fits and the clock is looked at
             os.set_blocking(_fd(process.stdin), False)
         late, answer = self._timed(
-            _START_SECONDS, lambda until: _read(_fd(process.stdout), 1, until)
+            _START_SECONDS, lambda until: read(_fd(process.stdout), 1, until)
         )
-        if answer != _READY:
+        if answer != READY:
             self.close()
             why = "in time" if late else f"(it ended with code {process.returncode})"
             raise LoadError(
@@ -210,16 +195,16 @@ class Worker:
         """What became of the work: how it ended, with what, and where in the worker."""
         process = self._process
         assert process is not None
-        settings = pickle.dumps((seconds, megabytes, _paths(), _folder()))
+        settings = pickle.dumps((seconds, megabytes, _paths(), current_folder()))
         self._calls += 1
 
         def exchange(until: float | None) -> bytes | None:
             try:
-                _send(_fd(process.stdin), settings, until)
-                _send(_fd(process.stdin), packed, until)
+                send(_fd(process.stdin), settings, until)
+                send(_fd(process.stdin), packed, until)
             except BrokenPipeError:  # it died before it read all
                 return None
-            return _receive(_fd(process.stdout), until)
+            return receive(_fd(process.stdout), until)
 
         late, answer = self._timed(seconds, exchange)
         if answer is None:
@@ -360,131 +345,6 @@ def _paths() -> list[str]:
     return [path for path in sys.path if isinstance(path, str)]
 
 
-def _folder() -> str:
-    """The current folder, from which relative paths lead; empty where it is gone."""
-    try:
-        return os.getcwd()  # noqa: PTH109
-    except OSError:
-        return ""
-
-
 def _fd(pipe: IO[bytes] | None) -> int:
     assert pipe is not None
     return pipe.fileno()
-
-
-def _wait(fd: int, event: int, until: float) -> None:
-    """Wait until a pipe is ready; `TimeoutError` when that takes too long."""
-    poll = select.poll()
-    poll.register(fd, event)
-    left = until - monotonic()
-    if left <= 0 or not poll.poll(left * 1000):
-        raise TimeoutError
-
-
-def _read(fd: int, size: int, until: float | None = None) -> bytes:
-    """So many bytes from a pipe, fewer where it ends."""
-    pieces = []
-    while size:
-        if until is not None:
-            _wait(fd, select.POLLIN, until)
-        piece = os.read(fd, min(size, _READ))
-        if not piece:
-            break
-        pieces.append(piece)
-        size -= len(piece)
-    return b"".join(pieces)
-
-
-def _send(fd: int, message: bytes, until: float | None = None) -> None:
-    """Write a message into a pipe, its length first."""
-    for piece in (_LENGTH.pack(len(message)), message):
-        left = memoryview(piece)
-        while left:
-            if until is not None:
-                _wait(fd, select.POLLOUT, until)
-            left = left[os.write(fd, left) :]
-
-
-def _receive(fd: int, until: float | None = None) -> bytes | None:
-    """The next message of a pipe, or None where the pipe ends before the message does."""
-    head = _read(fd, _LENGTH.size, until)
-    if len(head) < _LENGTH.size:
-        return None
-    (size,) = _LENGTH.unpack(head)
-    message = _read(fd, size, until)
-    return message if len(message) == size else None
-
-
-def _serve() -> None:
-    """Answer calls until the pipe ends; what runs in the worker."""
-    inlet, outlet = os.dup(0), os.dup(1)
-    # What the work prints must not get between the answers.
-    nothing = os.open(os.devnull, os.O_RDWR)
-    os.dup2(nothing, 0)
-    os.dup2(2, 1)
-    if sys.platform != "win32":
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        _, most = resource.getrlimit(resource.RLIMIT_CORE)
-        resource.setrlimit(resource.RLIMIT_CORE, (0, most))
-    os.write(outlet, _READY)
-    while True:
-        settings, packed = _receive(inlet), _receive(inlet)
-        if settings is None or packed is None:
-            return
-        seconds, megabytes, paths, folder = pickle.loads(settings)
-        sys.path[:] = paths
-        if folder and folder != _folder():
-            os.chdir(folder)
-        with _limits(seconds, megabytes):
-            answer = _answer(packed)
-        _send(outlet, answer)
-
-
-@contextmanager
-def _limits(seconds: float, megabytes: int) -> Iterator[None]:
-    """The limits of one call, taken off for the answer to be sent."""
-    if sys.platform == "win32":
-        yield
-        return
-    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    caps = [megabytes << 20, *(each for each in (soft, hard) if each != resource.RLIM_INFINITY)]
-    signal.alarm(ceil(seconds) + _GRACE)
-    if megabytes:
-        try:
-            resource.setrlimit(resource.RLIMIT_AS, (min(caps), hard))
-        except (ValueError, OSError):  # macOS has the name but not the limit
-            pass
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
-        signal.alarm(0)
-
-
-def _answer(packed: bytes) -> bytes:
-    """Do the work; how it ended, pickled."""
-    stage = "unknown"
-    try:
-        work, args = pickle.loads(packed)
-        stage = "raised"
-        value = work(*args)
-        stage = "unsent"
-        return pickle.dumps(("done", value, ""), pickle.HIGHEST_PROTOCOL)
-    except MemoryError:
-        answer: tuple[str, object, str] = ("memory", None, "")
-    except RecursionError:
-        answer = ("recursion", None, traceback.format_exc(limit=-8))
-    except Exception as fault:  # any error of the work is the caller's to see
-        where = traceback.format_exc()
-        said = f"{type(fault).__name__}: {fault}"
-        if stage == "raised":
-            try:
-                sent = pickle.dumps(("raised", fault, where))
-                pickle.loads(sent)
-                return sent
-            except Exception:  # an error that does not come through whole is told in words
-                answer = ("failed", said, where)
-        else:
-            answer = (stage, said, where)
-    return pickle.dumps(answer)
