@@ -17,7 +17,8 @@ from spanwise import load as load_bytes
 from spanwise.loaders.base import Raw
 from spanwise.loaders.builder import Builder
 from spanwise.loaders.epub import EpubLoader
-from spanwise.loaders.html import HtmlLoader, read_html, write_html
+from spanwise.loaders.html import HtmlLoader, write_html
+from spanwise.loaders.html_reader import read_html
 
 FILES = Path(__file__).parent.parent / "data" / "files"
 MANY = 100_000

@@ -17,7 +17,8 @@ from spanwise.documents import Document
 from spanwise.errors import LoadError, shown
 from spanwise.loaders.base import Raw
 from spanwise.loaders.builder import Builder
-from spanwise.loaders.html import decode_html, read_html
+from spanwise.loaders.html_encoding import decode_html
+from spanwise.loaders.html_reader import read_html
 
 __all__ = ["EpubLoader"]
 
