@@ -13,7 +13,8 @@ import webvtt
 
 from spanwise import Document, LoadError, chunk
 from spanwise.loaders.base import Raw
-from spanwise.loaders.transcripts import SubRipLoader, TranscriptLoader, WebVttLoader
+from spanwise.loaders.subtitles import SubRipLoader, WebVttLoader
+from spanwise.loaders.transcripts import TranscriptLoader
 
 SRT, VTT, TEXT = SubRipLoader(), WebVttLoader(), TranscriptLoader()
 LOADERS = {".srt": SRT, ".vtt": VTT, ".txt": TEXT}

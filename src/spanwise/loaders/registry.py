@@ -18,7 +18,8 @@ from spanwise.loaders.records import CsvLoader, JsonLinesLoader, JsonLoader, Log
 from spanwise.loaders.rtf import RtfLoader
 from spanwise.loaders.sheets import XlsxLoader
 from spanwise.loaders.slides import PptxLoader
-from spanwise.loaders.transcripts import SubRipLoader, TranscriptLoader, WebVttLoader
+from spanwise.loaders.subtitles import SubRipLoader, WebVttLoader
+from spanwise.loaders.transcripts import TranscriptLoader
 
 __all__ = ["LOADERS", "PLAIN", "SUFFIXES", "find_files", "isolated"]
 

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from spanwise.cutting.levels import Level
 from spanwise.cutting.markdown import Structure
+from spanwise.cutting.outline import after_lines
 from spanwise.cutting.pack import Packer
 from spanwise.cutting.spans import end_at, first_ink
-from spanwise.documents import after_lines
 
 __all__ = ["Atom", "atoms_of", "refine_atom"]
 

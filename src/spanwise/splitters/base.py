@@ -19,11 +19,12 @@ from spanwise.cutting.levels import (
     paragraph_level,
 )
 from spanwise.cutting.naming import named
+from spanwise.cutting.outline import Outline
 from spanwise.cutting.overlap import reach
 from spanwise.cutting.pack import Packer
 from spanwise.cutting.sizers import Measure, Sizer, chars
 from spanwise.cutting.spans import Spans
-from spanwise.documents import Document, Outline
+from spanwise.documents import Document
 from spanwise.embedders.base import ceiling_of
 from spanwise.errors import OptionError, SizeError, require, shown
 

@@ -10,10 +10,11 @@ from typing import ClassVar
 from spanwise.cutting.caps import Capped
 from spanwise.cutting.floor import merge_backward
 from spanwise.cutting.levels import WORD, Level, block_level, paragraph_level
+from spanwise.cutting.outline import Outline
 from spanwise.cutting.pack import LONG, RUNT, Packer, checksum
 from spanwise.cutting.sizers import exceeds
 from spanwise.cutting.spans import Spans, end_at, start_at, texts_below, trim
-from spanwise.documents import Document, Outline
+from spanwise.documents import Document
 from spanwise.errors import EmptyDocumentWarning, OptionError, require, shown
 from spanwise.splitters.atoms import Atom, atoms_of, refine_atom
 from spanwise.splitters.base import (
