@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -30,7 +31,9 @@ from spanwise import (
 )
 from spanwise.embedders.function import FunctionEmbedder
 from spanwise.index import Index, IndexReport, Progress, SqliteStore
+from spanwise.index.bundle import _sealed
 from spanwise.index.sqlite_file import SqliteFile
+from spanwise.loaders.files import read_raw
 from spanwise.splitters.presets import for_search
 
 SPLITTER = for_search(chunk_size=120)
@@ -905,9 +908,8 @@ def test_options_that_come_back_find_no_document_without_vectors(
     with opened(tmp_path, counter, rebuild=True) as index:
         index.add_folder(tmp_path / "e", namespace="e")
         assert not damage(index)
-        assert [each.kind for each in index.verify().differences] == ["cut"]
-        assert index.add_folder(tmp_path / "d").recut == 1
         assert index.verify()
+        assert index.add_folder(tmp_path / "d").unchanged == 1
         known = {
             name: {uri: Known(load(tmp_path / uri, uri=uri))}
             for name, uri in (("", "d/a.md"), ("e", "e/b.md"))
@@ -1080,9 +1082,14 @@ def test_differences_from_the_files_are_named(tmp_path: Path, counter: Counting)
         assert "3 differences" in str(report)
         assert index.verify(files=False)
     with opened(tmp_path, counter, splitter=by_heading(), rebuild=True) as index:
-        index.add(Document(text="given anew", uri="given.md"))
+
+        def stop(_: Progress) -> None:
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            index.add(Document(text="given anew", uri="given.md"), watch=stop)
         kinds = [(each.kind, each.uri) for each in index.verify(files=False).differences]
-        assert kinds == [("cut", f"d/{name}.md") for name in "abcd"]
+        assert kinds == [("cut", uri) for uri in (*(f"d/{name}.md" for name in "abcd"), "given.md")]
         index.rebuild()
         assert index.verify(files=False)
         (tmp_path / "d").rename(tmp_path / "away")
@@ -1199,6 +1206,14 @@ def test_one_that_was_opened_before_another_made_the_index_anew(tmp_path: Path) 
                 reader.search("matter")
 
 
+def lines_of(bundle: Path) -> list[dict[str, Any]]:
+    """What the lines of a bundle say, without their digests."""
+    return [
+        {name: value for name, value in json.loads(line).items() if name != "digest"}
+        for line in bundle.read_text().splitlines()
+    ]
+
+
 def test_a_bundle_that_is_refused_decides_nothing(tmp_path: Path, counter: Counting) -> None:
     """Fault: a new index that refused a bundle was from then on one without an embedder."""
     path = tmp_path / "bundle"
@@ -1212,11 +1227,12 @@ def test_a_bundle_that_is_refused_decides_nothing(tmp_path: Path, counter: Count
         index.import_bundle(path)
         assert told(index) == before
         lines = path.read_text().splitlines(keepends=True)
+        path.with_name("whole").write_text("".join(lines))
         for hurt in ("", "{}\n", lines[0], lines[0] + lines[1][:-9], lines[0] + lines[1] * 2):
             path.write_text(hurt)
             with pytest.raises(StoreError, match="bundle"):
                 index.import_bundle(path, namespace="x")
-        said = json.loads(lines[1])
+        said = lines_of(path.with_name("whole"))[1]
         for name, value in (
             ("chunks", [[*said["chunks"][0][:1], 0, 0, 99, *said["chunks"][0][4:]]]),
             ("vectors", ["AAAA"]),
@@ -1224,7 +1240,7 @@ def test_a_bundle_that_is_refused_decides_nothing(tmp_path: Path, counter: Count
             ("uri", ""),
             ("layout", "AAAA"),
         ):
-            path.write_text(lines[0] + json.dumps({**said, name: value}) + "\n")
+            path.write_text(lines[0] + _sealed({**said, name: value}))
             with pytest.raises(StoreError, match="line 2 is damaged"):
                 index.import_bundle(path, namespace="x")
         assert index._store.namespaces() == [""]
@@ -1237,7 +1253,7 @@ def test_a_bundle_is_checked_whole_before_it_is_written(tmp_path: Path) -> None:
     with Index.open() as index:
         index.add(Document(text="# A\n\nalpha beta", uri="a.md"))
         index.export_bundle(path)
-    head, said = map(json.loads, path.read_text().splitlines())
+    head, said = lines_of(path)
     (chunk,) = said["chunks"]
     about = [
         *({"text": "other"}, {"meta": {"team": "x"}}, {"context": 5}, {"heading_path": 5}),
@@ -1249,14 +1265,14 @@ def test_a_bundle_is_checked_whole_before_it_is_written(tmp_path: Path) -> None:
         *({"chunks": [[chunk[0], value, *chunk[2:]]]} for value in (0.0, False)),
         *({"chunks": [[*chunk[:5], {"lines": [1], **each}]]} for each in about),
     ]
-    texts = [json.dumps({**said, **each}) for each in changed]
+    texts = [_sealed({**said, **each}) for each in (*changed, {"chunks": [chunk, chunk]})]
     with Index.open() as index:
         for text in (*texts, "[" * 200_000):
-            path.write_text(f"{json.dumps(head)}\n{text}\n")
+            path.write_text(f"{_sealed(head)}{text}\n")
             with pytest.raises(StoreError, match="line 2 is damaged"):
                 index.import_bundle(path)
-        twice = json.dumps({**head, "documents": 2}) + f"\n{json.dumps(said)}" * 2
-        uncounted = json.dumps({**head, "documents": None}) + f"\n{json.dumps(said)}\n"
+        twice = _sealed({**head, "documents": 2}) + _sealed(said) * 2
+        uncounted = _sealed({**head, "documents": None}) + _sealed(said)
         for text, reason in ((twice, "two documents of one uri"), (uncounted, "1 of None")):
             path.write_text(text)
             with pytest.raises(StoreError, match=reason):
@@ -1270,10 +1286,10 @@ def test_a_bundle_that_is_refused_makes_no_index(tmp_path: Path) -> None:
     with Index.open() as index:
         index.add(Document(text="alpha", uri="a"))
         index.export_bundle(path)
-    head, rest = path.read_text().split("\n", 1)
+    head, said = lines_of(path)
     other = json.dumps({"name": "for_search", "options": {"chunk_size": 77}})
     for changes in ({"splitter_made": other}, {"embedder_name": "http://127.0.0.1:9/v1#m"}):
-        path.write_text(json.dumps({**json.loads(head), **changes}) + "\n" + rest)
+        path.write_text(_sealed({**head, **changes}) + _sealed(said))
         with Index.open() as index:
             with pytest.raises(StoreError, match="made"):
                 index.import_bundle(path)
@@ -1281,9 +1297,105 @@ def test_a_bundle_that_is_refused_makes_no_index(tmp_path: Path) -> None:
             assert "chunk_size=500" in report.splitter
             assert report.embedder == ""
     for changes in ({"splitter_made": "{"}, {"splitter_made": "[]"}, {"ceiling": "many"}):
-        path.write_text(json.dumps({**json.loads(head), **changes}) + "\n" + rest)
+        path.write_text(_sealed({**head, **changes}) + _sealed(said))
         with Index.open() as index:
             assert index.import_bundle(path) == 1
+
+
+def test_no_damage_to_a_bundle_is_taken_for_what_was_written(
+    tmp_path: Path, counter: Counting
+) -> None:
+    """Fault: a letter of a text, a number of a vector could change, and verify found nothing."""
+    path = tmp_path / "bundle"
+    with opened(tmp_path / "a", counter) as index:
+        index.add(Document(text="A refund takes five days.", uri="r"), metadata={"team": "board"})
+        index.export_bundle(path)
+        before = told(index)
+    text, chance = path.read_text(), random.Random(1)
+    with opened(tmp_path / "b", counter) as index:
+        for _ in range(400):
+            at = chance.randrange(len(text))
+            hurt = text[:at] + chance.choice('0a5}"') + text[at + 1 :]
+            path.write_text(hurt)
+            try:
+                index.import_bundle(path)
+            except StoreError:
+                assert index.namespaces() == []
+            else:
+                assert hurt == text
+                assert told(index) == before
+                index.remove("r")
+
+
+def test_a_bundle_of_the_first_version_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "bundle"
+    with Index.open() as index:
+        index.add(Document(text="A refund.", uri="r"))
+        index.export_bundle(path)
+    head, said = lines_of(path)
+    del head["stems"]
+    path.write_text(f"{json.dumps({**head, 'version': 1})}\n{json.dumps(said)}\n")
+    with Index.open() as index:
+        assert index.import_bundle(path) == 1
+        assert index.document("r").text == "A refund."
+
+
+def test_a_bundle_says_whether_there_are_stems(tmp_path: Path) -> None:
+    """Fault: a copy found other passages than what it was copied from."""
+    path = tmp_path / "bundle"
+    with Index.open(stems=False) as index:
+        index.add(Document(text="A refund.", uri="r"))
+        index.export_bundle(path)
+    with Index.open() as index:
+        index.import_bundle(path)
+        assert not index.search("refunds")
+        assert index.search("refund")
+    with Index.open(stems=True) as index, pytest.raises(StoreError, match="made with stems 0"):
+        index.import_bundle(path)
+    with Index.open() as index:
+        index.add(Document(text="A fee.", uri="f"))
+        with pytest.raises(StoreError, match="made with stems 0"):
+            index.import_bundle(path)
+
+
+def test_what_lies_beside_a_bundle_is_left_alone(tmp_path: Path) -> None:
+    """Fault: a file called like the bundle with .part was written over and taken away."""
+    beside = tmp_path / "x.part"
+    beside.write_text("precious")
+    with Index.open() as index:
+        index.add(Document(text="A refund.", uri="r"))
+        index.export_bundle(tmp_path / "x")
+    assert beside.read_text() == "precious"
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["x", "x.part"]
+
+
+def test_the_file_of_another_program_is_not_changed(tmp_path: Path) -> None:
+    """Fault: it had another way of writing before it was refused."""
+    path = tmp_path / "other.db"
+    for version in (0, 1, 99):
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("CREATE TABLE t (x)")
+            connection.execute(f"PRAGMA user_version = {version}")
+            connection.commit()
+        before = path.read_bytes()
+        with pytest.raises(StoreError, match="another kind"):
+            Index.open(path)
+        assert path.read_bytes() == before
+        path.unlink()
+
+
+@pytest.mark.parametrize("size", [1e-25, 1e20, 3e38])
+def test_vectors_of_any_length_are_found(size: float) -> None:
+    """Fault: a length that single precision cannot square made a vector of zeros."""
+
+    def embed(texts: list[str]) -> list[list[float]]:
+        return [[size, size]] * len(texts)
+
+    embedder = FunctionEmbedder(embed, id="m", dimensions=2)
+    with Index.open(embedder=embedder) as index:
+        index.add(Document(text="one", uri="u"))
+        (hit,) = index.search("two", mode="meaning")
+        assert hit.score == pytest.approx(1, abs=1e-3)
 
 
 def test_a_bundle_has_to_have_a_place(tmp_path: Path) -> None:
@@ -1505,3 +1617,130 @@ def test_the_same_call_opens_an_index_again(tmp_path: Path, ceiling: Any) -> Non
             assert len(index.documents()) == i + 1
             longest = max(words(each.text) for each in index.chunks("0.md"))
             assert longest <= 40 or ceiling == 300
+
+
+def test_folders_of_one_name_are_two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fault: by way of a store, names began at the current folder, so one took out the other."""
+    for name in "AB":
+        (tmp_path / name / "docs").mkdir(parents=True)
+        (tmp_path / name / "docs" / f"{name}.md").write_text(f"Text {name}.")
+    for name in "AB":
+        monkeypatch.chdir(tmp_path / name)
+        with Index(SqliteStore(tmp_path / "i.db")) as index:
+            assert index.add_folder("docs").removed == ()
+    with Index.open(tmp_path / "i.db") as index:
+        assert [each.uri for each in index.documents()] == ["A/docs/A.md", "B/docs/B.md"]
+        assert index.verify()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights there")
+def test_a_folder_is_the_same_by_every_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fault: by a link above it each document came twice, and stayed when its file was gone."""
+    real, link = tmp_path / "real", tmp_path / "link"
+    (real / "docs").mkdir(parents=True)
+    link.symlink_to(real)
+    (real / "own").symlink_to(real / "docs")  # a link of its own name stays one
+    (real / "docs" / "a.md").write_text("Refund.")
+    monkeypatch.chdir(real)
+    names = []
+    for home in (real, link):
+        with Index.open(home / "i.db") as index:
+            for folder in (real / "docs", link / "docs", "docs", link / ".." / "real" / "docs"):
+                index.add_folder(folder)
+            names.append([each.uri for each in index.documents()])
+    assert names == [["docs/a.md"]] * 2
+    with Index.open(link / "i.db") as index:
+        index.add_folder(real / "own")
+        index.add_folder(link / "own")
+        assert [each.uri for each in index.documents()] == ["docs/a.md", "own/a.md"]
+        (real / "docs" / "a.md").rename(real / "docs" / "b.md")
+        assert index.add_folder(link / "docs").removed == ("docs/a.md",)
+
+
+def test_a_file_saved_while_it_is_read_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fault: the hash of what it was before stood beside the text of after, for ever."""
+    path = tmp_path / "docs" / "a.md"
+    write(tmp_path / "docs", {"a.md": "A"})
+
+    def saved(*args: Any, **options: Any) -> Any:
+        path.write_text("B")
+        return read_raw(*args, **options)
+
+    with Index.open(tmp_path / "i.db") as index:
+        with monkeypatch.context() as patch:
+            patch.setattr("spanwise.index.files.read_raw", saved)
+            index.add_folder(tmp_path / "docs")
+        assert index.document("docs/a.md").text == "B"
+        path.write_text("A")
+        assert not index.verify()
+        assert index.add_folder(tmp_path / "docs").changed == 1
+        assert index.document("docs/a.md").text == "A"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights there")
+def test_a_link_to_nothing_and_a_folder_are_no_file(tmp_path: Path) -> None:
+    """Fault: documents stayed for ever where something else had their name."""
+    docs, target = tmp_path / "docs", tmp_path / "t.md"
+    write(docs, {"f.md": "Fee.", "k.md": "Kept."})
+    target.write_text("Refund.")
+    (docs / "l.md").symlink_to(target)
+    with Index.open(tmp_path / "i.db") as index:
+        assert index.add_folder(docs).added == 3
+        target.unlink()
+        (docs / "f.md").unlink()
+        (docs / "f.md").mkdir()
+        report = index.add_folder(docs)
+        assert report.removed == ("docs/f.md", "docs/l.md")
+        assert [(each.uri, each.stale) for each in report.failed] == [("docs/l.md", False)]
+        assert report.notes == ()
+        assert [each.uri for each in index.documents()] == ["docs/k.md"]
+
+
+def test_what_never_was_in_the_index_is_not_stale_in_it() -> None:
+    """Fault: the second document of a name was taken for one that was known before."""
+
+    def down(texts: list[str]) -> list[list[float]]:
+        raise ValueError("down")
+
+    embedder = FunctionEmbedder(down, id="b", dimensions=2)
+    with Index.open(embedder=embedder, attempts=1) as index:
+        report = index.add([Document(text="one", uri="x"), Document(text="two", uri="x")])
+        assert report.stale == ()
+        assert index.documents() == []
+
+
+def test_another_embedder_is_taken_over_by_every_document_of_the_next_run(tmp_path: Path) -> None:
+    """Fault: what that run did not touch, or another namespace held, was found by words alone."""
+
+    def embedder(name: str) -> FunctionEmbedder:
+        return FunctionEmbedder(lambda texts: [[1.0, 2.0]] * len(texts), id=name, dimensions=2)
+
+    def found(index: Index, namespace: str = "") -> list[str]:
+        hits = index.search("x", mode="meaning", namespace=namespace)
+        return sorted(hit.chunk.doc_uri for hit in hits)
+
+    write(tmp_path / "docs", {"f.md": "refund f"})
+    path = tmp_path / "i.db"
+    with Index.open(path, embedder=embedder("A")) as index:
+        index.add([Document(text=f"refund {each}", uri=each) for each in "ab"])
+        index.add(Document(text="refund t", uri="t"), namespace="team")
+    for name, again in (("B", "c"), ("C", "d"), ("D", "")):
+        with Index.open(path, embedder=embedder(name), rebuild=True) as index:
+            if again:
+                planned = index.add(Document(text=f"refund {again}", uri=again), dry_run=True)
+                report = index.add(Document(text=f"refund {again}", uri=again))
+                assert (planned.added, planned.recut) == (report.added, report.recut)
+            else:
+                report = index.add_folder(tmp_path / "docs")
+            assert (report.added, report.recut) == (1, {"B": 3, "C": 4, "D": 5}[name])
+            assert found(index, "team") == ["t"]
+            assert index.verify()
+            assert not index._making.is_behind
+        with Index.open(path, embedder=embedder(name)) as index:
+            assert index.add(Document(text="refund a", uri="a")).unchanged == 1
+    with Index.open(path, embedder=embedder("D")) as index:
+        assert found(index) == ["a", "b", "c", "d", "docs/f.md"]

@@ -1,7 +1,8 @@
 """Bundles: an index, or a namespace of one, as one file of JSON lines, and back.
 
 The first line says what it is and how it was made; each further one is a document with its
-passages, and their vectors as half-precision numbers in Base64.
+passages, and their vectors as half-precision numbers in Base64. Each line ends with a digest of the
+rest of it.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ import os
 import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Sequence
+from hashlib import blake2b
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 from spanwise.chunks import join_context
@@ -27,7 +30,11 @@ from spanwise.index.store import Store
 
 __all__ = ["read_bundle", "write_bundle"]
 
-_FORMAT, _VERSION = "spanwise bundle", 1
+_FORMAT, _VERSION = "spanwise bundle", 2
+
+# The first version whose lines have digests and whose header says whether there are stems.
+_SEALED = 2
+_DIGEST_BYTES = 16
 
 # What a document is made of, as JSON has it; its chunks and vectors are looked at one by one.
 _KINDS = {"uri": str, "media_type": str, "meta": dict, "changes": dict, "source": dict}
@@ -56,10 +63,11 @@ def write_bundle(store: Store, making: Making, path: Path, namespace: str) -> in
             f"{path}: it is there and is no bundle, so it is not written over; give another "
             "path, or take it away first"
         )
-    beside = path.with_name(path.name + ".part")
+    # Beside it, so that it can take its place at once; a name that no other file has.
+    beside = path.with_name(f"{path.name}.{token_hex(4)}.part")
     count = 0
     try:
-        with store.reading(), beside.open("w", encoding="ascii", newline="\n") as file:
+        with store.reading(), beside.open("x", encoding="ascii", newline="\n") as file:
             stored = store.documents(Scope(namespace))
             if not stored:
                 raise StoreError(
@@ -67,14 +75,14 @@ def write_bundle(store: Store, making: Making, path: Path, namespace: str) -> in
                 )
             made = {**making.recorded, **making.remade}
             header = {"format": _FORMAT, "version": _VERSION, **made}
-            file.write(json.dumps({**header, "documents": len(stored)}) + "\n")
+            file.write(_sealed({**header, "documents": len(stored)}))
             for each in stored:
                 if each.recipe != making.recorded_recipe:
                     raise StoreError(
                         f"{store.name}: {each.uri} was cut by other options; run rebuild first"
                     )
                 row, chunks = store.whole(namespace, each.uri)
-                file.write(json.dumps(_written(store, making.space, row, chunks)) + "\n")
+                file.write(_sealed(_written(store, making.space, row, chunks)))
                 count += 1
         os.replace(beside, path)  # noqa: PTH105
     except OSError as fault:
@@ -84,6 +92,23 @@ def write_bundle(store: Store, making: Making, path: Path, namespace: str) -> in
     finally:
         beside.unlink(missing_ok=True)
     return count
+
+
+def _sealed(said: dict[str, Any]) -> str:
+    """A line, with the digest of what it says."""
+    return json.dumps({**said, "digest": _digest(said)}) + "\n"
+
+
+def _digest(said: dict[str, Any]) -> str:
+    return blake2b(json.dumps(said).encode(), digest_size=_DIGEST_BYTES).hexdigest()
+
+
+def _opened(line: str) -> dict[str, Any]:
+    """What a line says, which must be what was written."""
+    said: dict[str, Any] = json.loads(line)
+    if said.pop("digest") != _digest(said):
+        raise ValueError("it is not as it was written")
+    return said
 
 
 def _is_bundle(path: Path) -> bool:
@@ -131,11 +156,11 @@ def read_bundle(store: Store, making: Making, path: Path, namespace: str) -> int
     """
     with making.adopted(_remade(path)):
         recipe = making.recipe(True)
-        uris = [row.uri for row, _, _ in _documents(store, recipe, path, namespace)]
+        uris = [row.uri for row, _, _ in _documents(store, making, recipe, path, namespace)]
         if len(set(uris)) < len(uris):
             raise StoreError(f"{path}: it holds two documents of one uri; export it again")
     making.recipe(False)
-    for row, chunks, vectors in _documents(store, recipe, path, namespace):
+    for row, chunks, vectors in _documents(store, making, recipe, path, namespace):
         with store.writing():
             if recipe.space:
                 store.put_vectors(recipe.space, [each.digest for each in chunks], vectors)
@@ -152,14 +177,14 @@ def _remade(path: Path) -> dict[str, str]:
             header = json.loads(file.readline())
         made = {name: value for name, value in header.items() if isinstance(value, str)}
         read_splitter(made.get("splitter_made", ""))
-        int(made.get("ceiling") or 0)
+        _ = int(made.get("ceiling") or 0), int(made.get("stems") or 0)
     except (OSError, *_DAMAGE):
         return {}
     return made
 
 
 def _documents(
-    store: Store, recipe: Recipe, path: Path, namespace: str
+    store: Store, making: Making, recipe: Recipe, path: Path, namespace: str
 ) -> Iterator[tuple[DocumentRow, list[ChunkRow], Any]]:
     """The documents of a bundle, each checked."""
     try:
@@ -170,10 +195,15 @@ def _documents(
     with file:
         number = 0
         try:
-            header = _header(json.loads(file.readline() or "{}"), path, store, recipe)
+            first = file.readline() or "{}"
+            header = _header(json.loads(first), path, store, making, recipe)
+            is_sealed = header["version"] >= _SEALED
+            if is_sealed:
+                _opened(first)
             for line in file:
                 number += 1
-                yield _read(json.loads(line), namespace, recipe)
+                said = _opened(line) if is_sealed else json.loads(line)
+                yield _read(said, namespace, recipe)
         except _DAMAGE as fault:
             if isinstance(fault, OptionError) and number == 0:
                 raise
@@ -187,7 +217,9 @@ def _documents(
             )
 
 
-def _header(header: Any, path: Path, store: Store, recipe: Recipe) -> dict[str, Any]:
+def _header(
+    header: Any, path: Path, store: Store, making: Making, recipe: Recipe
+) -> dict[str, Any]:
     if not isinstance(header, dict) or header.get("format") != _FORMAT:
         raise StoreError(f"{path}: it is no bundle; export one with index.export_bundle")
     if header["version"] > _VERSION:
@@ -196,6 +228,8 @@ def _header(header: Any, path: Path, store: Store, recipe: Recipe) -> dict[str, 
             "install a newer spanwise"
         )
     made = {"splitter": recipe.splitter.fingerprint, "embedder": recipe.space}
+    if header["version"] >= _SEALED:
+        made["stems"] = making.stems
     for name, value in made.items():
         if header[name] != value:
             raise StoreError(
@@ -220,6 +254,7 @@ def _read(
         Selection.from_dict(said["source"])
     text = document.text
     chunks: list[ChunkRow] = []
+    names: set[str] = set()
     last_start, last_end = -1, 0
     for name, start, body, end, boundary, about in said["chunks"]:
         if not isinstance(name, str) or not isinstance(boundary, str):
@@ -229,6 +264,9 @@ def _read(
         ):
             raise ValueError(f"passage {name} is outside the text or out of order")
         last_start, last_end = start, end
+        if name in names:
+            raise ValueError(f"two passages are called {name}")
+        names.add(name)
         if (
             _PLACED.intersection(about)
             or not isinstance(about.get("context", ""), str)

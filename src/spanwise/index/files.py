@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 from spanwise.documents import Document
 from spanwise.errors import LoadError
 from spanwise.index.rows import StoredDocument
-from spanwise.loaders.files import find_documents, load
+from spanwise.loaders.files import find_documents, load_raw, read_raw
 
 __all__ = ["FileState", "FolderRun", "Selection"]
 
@@ -88,9 +89,9 @@ class FileState:
             reason = getattr(fault, "strerror", None) or str(fault)
             raise LoadError(f"{path}: it cannot be read ({reason}); check the path") from None
         # The change time cannot be set back, so an edit shows even where the other was.
-        stat = (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+        state = (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
         newest = max(found.st_mtime_ns, found.st_ctime_ns)
-        return cls(stat, newest < time.time_ns() - _TOO_NEW_NS)
+        return cls(state, newest < time.time_ns() - _TOO_NEW_NS)
 
     def hashed(self, path: Path) -> FileState:
         """The same with the hash of the bytes."""
@@ -110,12 +111,13 @@ class FolderRun:
     """The files of one folder in one run.
 
     A file is called by its path from ``base``, the folder of the index, where it is below that,
-    else by its absolute path; so the same folder has the same names wherever a run is started.
+    else by its absolute path; so the same folder has the same names wherever a run is started, and
+    by whichever links its path leads there.
     """
 
     def __init__(self, folder: str | os.PathLike[str], selection: Selection, base: Path) -> None:
         self.base = base
-        self.root = Path(os.path.abspath(folder))  # noqa: PTH100 - keeps symbolic links
+        self.root = _placed(Path(os.path.abspath(folder)), base)  # noqa: PTH100
         self.selection = selection
         self.faults: list[LoadError] = []
         if not self.root.is_dir():
@@ -143,9 +145,14 @@ class FolderRun:
         except ValueError:
             return path.as_posix()
 
-    def load(self, uri: str) -> Document:
-        """The document of a file; what is more than text is read in a process of its own."""
-        return load(self.paths[uri], uri=uri, encoding=self.selection.encoding, isolate=True)
+    def load(self, uri: str, state: FileState) -> tuple[Document, dict[str, Any]]:
+        """The document of a file and what is noted of it: the hash is that of what was loaded.
+
+        What is more than text is read in a process of its own.
+        """
+        raw = read_raw(self.paths[uri], uri=uri, encoding=self.selection.encoding)
+        loaded = replace(state, sha256=sha256(raw.data).hexdigest())
+        return load_raw(raw, isolate=True), self.source(loaded)
 
     def source(self, state: FileState) -> dict[str, Any]:
         """What is noted of a file with its document."""
@@ -188,13 +195,13 @@ class FolderRun:
 
     def _is_gone(self, stored: StoredDocument) -> bool:
         root = stored.source.get("root")
-        if root is None or stored.uri in self.paths:
-            return False
         path = self.base / stored.uri
-        if self.root not in path.parents:
+        if root is None or self.root not in path.parents:
             return False
-        if not _exists(path):
+        if not _may_be_there(path):
             return True
+        if stored.uri in self.paths:
+            return False
         # A folder that could not be listed hides what is in it.
         selected = {name: stored.source.get(name) for name in _SELECTING}
         return not self.faults and selected == {name: self.noted[name] for name in _SELECTING}
@@ -203,17 +210,38 @@ class FolderRun:
         return all(known.get(name) == self.noted[name] for name in _READ_BY)
 
 
+def _placed(root: Path, base: Path) -> Path:
+    """A folder by its path from the base, where some path leads there; else as it was given.
+
+    The folder itself may be a link, by whose name it is then called.
+    """
+    if not base.is_absolute():
+        return root
+    real = Path(os.path.realpath(base))
+    for path in (
+        root,
+        Path(os.path.realpath(root.parent), root.name),
+        Path(os.path.realpath(root)),
+    ):
+        for start in (base, real):
+            if path.is_relative_to(start):
+                return base / path.relative_to(start)
+    return root
+
+
 # What decides which files are found, and what decides what is read from one.
 _SELECTING = ("root", "include", "exclude", "ignore_files", "recursive", "follow_links")
 _READ_BY = ("encoding", "metadata", "reading")
 
 
-def _exists(path: Path) -> bool:
-    """Whether a file is there; where that cannot be told, it is taken to be."""
+def _may_be_there(path: Path) -> bool:
+    """Whether there is a file; where that cannot be told, it is taken to be.
+
+    A folder of its name and a link that leads nowhere are no file.
+    """
     try:
-        path.stat()
+        return not stat.S_ISDIR(path.stat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
         return False
     except (OSError, ValueError):
         return True
-    return True

@@ -51,7 +51,9 @@ class Index:
     """Documents, their passages, words and vectors, in one place that stays equal to its sources.
 
     `Index.open` opens one in a file; ``Index(store)`` one in another store. The options are those
-    of `open`. What is found, cut and embedded is said there and in `add_folder` and `search`.
+    of `open`, and ``base``: the folder that the names of files begin at. Unset, it is that of an
+    SQLite file; in other stores files are called by their absolute paths. What is found, cut and
+    embedded is said in `open`, `add_folder` and `search`.
     """
 
     def __init__(
@@ -75,7 +77,7 @@ class Index:
         ):
             require(name, value, 1)
         self._store = store
-        self._base = Path.cwd() if base is None else base
+        self._base = _base_of(store) if base is None else base.absolute()
         self._batch_size = batch_size
         self._concurrency = concurrency
         self._attempts = attempts
@@ -128,7 +130,6 @@ class Index:
             raise OptionError("path='' names no file; give the path of the index, or leave it out")
         store = SqliteStore(name, read_only=read_only, create=create)
         try:
-            base = Path.cwd() if name == MEMORY else Path(os.path.abspath(name)).parent  # noqa: PTH100
             return cls(
                 store,
                 splitter=splitter,
@@ -139,7 +140,6 @@ class Index:
                 batch_size=batch_size,
                 concurrency=concurrency,
                 attempts=attempts,
-                base=base,
             )
         except BaseException:
             store.close()
@@ -232,7 +232,8 @@ class Index:
                     "out; docs/formats.md lists the kinds"
                 )
             run.recut_rest(stored)
-            return run.report()
+            report = run.report()
+        return self._caught_up(report, namespace, dry_run, watch)
 
     def add(
         self,
@@ -259,8 +260,11 @@ class Index:
                         "it a name with Document(text=..., uri=...)"
                     )
                 run.total += 1
-                run.add(document.uri, partial(_same, document), {}, laid)
-            return run.report()
+                run.add(document.uri, partial(_given, document), laid)
+            if self._making.is_behind:
+                run.recut_rest(self._store.documents(Scope(namespace)))
+            report = run.report()
+        return self._caught_up(report, namespace, dry_run, watch)
 
     def rebuild(self, *, watch: Watch | None = None) -> IndexReport:
         """Cut and embed by the options of now what was cut by others, from what is stored.
@@ -274,6 +278,23 @@ class Index:
                 run.total = len(stored)
                 run.recut_rest(stored)
                 reports.append(run.report())
+        self._making.catch_up()
+        return IndexReport.of_all(reports)
+
+    def _caught_up(
+        self, report: IndexReport, namespace: str, dry_run: bool, watch: Watch | None
+    ) -> IndexReport:
+        """The report with what was cut anew in the other namespaces, as they are behind too."""
+        if not self._making.is_behind:
+            return report
+        reports = [report]
+        for other in self._store.namespaces():
+            if other != namespace:
+                with self._run(other, dry_run, watch) as run:
+                    run.recut_rest(self._store.documents(Scope(other)))
+                    reports.append(run.report())
+        if not dry_run:
+            self._making.catch_up()
         return IndexReport.of_all(reports)
 
     @contextmanager
@@ -308,19 +329,20 @@ class Index:
         is_cut = known is not None and run.is_cut(known) and not reload
         try:
             state = FileState.of(path)
+            source = None
             if is_cut and known and files.is_same(state, known.source):
                 source = files.adopted(known.source)
-                run.keep(uri, None if source == known.source else source)
-                return
-            state = state.hashed(path)
+            elif is_cut and known:
+                state = state.hashed(path)
+                if files.has_same_bytes(state, known.source):
+                    source = files.source(state)
         except LoadError as fault:
             run.fail(uri, fault)
             return
-        source = files.source(state)
-        if is_cut and known and files.has_same_bytes(state, known.source):
+        if known and source is not None:
             run.keep(uri, None if source == known.source else source)
             return
-        run.add(uri, lambda: files.load(uri), source, files.selection.metadata, again=reload)
+        run.add(uri, lambda: files.load(uri, state), files.selection.metadata, again=reload)
 
     # --- documents that are there -----------------------------------------------------------
 
@@ -535,6 +557,15 @@ class Index:
         self._store.vacuum()
 
 
+def _base_of(store: Store) -> Path:
+    """The folder that names of files begin at; the empty path is none, so they are absolute."""
+    if not isinstance(store, SqliteStore):
+        return Path()
+    if store.name == MEMORY:
+        return Path.cwd()
+    return Path(os.path.abspath(store.name)).parent  # noqa: PTH100 - keeps symbolic links
+
+
 def _patterns(name: str, given: Iterable[str]) -> tuple[str, ...]:
     if isinstance(given, str):
         return (given,)
@@ -558,5 +589,6 @@ def _metadata(name: str, given: Mapping[str, Any] | None) -> dict[str, Any]:
     )
 
 
-def _same(document: Document) -> Document:
-    return document
+def _given(document: Document) -> tuple[Document, dict[str, Any]]:
+    """A document as a run loads it: no file is noted with it."""
+    return document, {}

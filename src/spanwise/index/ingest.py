@@ -37,7 +37,6 @@ class _Pending:
     missing: set[bytes]
     fresh: set[bytes]
     kind: str
-    is_known: bool
 
 
 class Run:
@@ -108,20 +107,18 @@ class Run:
     def add(
         self,
         uri: str,
-        load: Callable[[], Document],
-        source: Mapping[str, Any] | None = None,
+        load: Callable[[], tuple[Document, Mapping[str, Any]]],
         metadata: Mapping[str, Any] | None = None,
         again: bool = False,
     ) -> None:
-        """Load a document, cut it and write it; or note why not.
+        """Load a document, cut it and write it with what is noted of its file; or note why not.
 
         One that is as it was is left alone, but for ``again``. A fault of one document ends no
         run. An `OptionError` is no fault of a document.
         """
         known = self.known(uri)
-        source = {} if source is None else source
         try:
-            document = load()
+            document, source = load()
             document = replace(document, meta=plain({**document.meta, **(metadata or {})}))
             self._counts["loaded"] += 1
             same = known is not None and self._is_same(document, known)
@@ -204,7 +201,7 @@ class Run:
             discovered=self.total,
             **self._counts,
             removed=tuple(self.removed),
-            failed=tuple(sorted(self.failed, key=lambda each: each.uri)),
+            failed=tuple(sorted(map(self._told, self.failed), key=lambda each: each.uri)),
             clipped=tuple(self.clipped),
             splitter=self._recipe.splitter.fingerprint,
             embedder=self._recipe.space,
@@ -212,6 +209,11 @@ class Run:
             seconds=time.monotonic() - self._begun,
             dry_run=self._dry_run,
         )
+
+    def _told(self, failure: Failure) -> Failure:
+        """A failure as it is when the run is over."""
+        gone = failure.stale and failure.uri in self.removed
+        return replace(failure, stale=False) if gone else failure
 
     # --- the way of a document --------------------------------------------------------------
 
@@ -224,7 +226,7 @@ class Run:
         if self._dry_run:
             self._counts["embedded"] += len(fresh)
         self._entered.add(row.uri)
-        pending = _Pending(row, chunks, missing, fresh, kind, kind != "added")
+        pending = _Pending(row, chunks, missing, fresh, kind)
         self._pending.append(pending)
         self._ask(pending, fresh)
         self._settle()
@@ -277,7 +279,8 @@ class Run:
         uri = pending.row.uri
         lost = [digest for digest in pending.missing if digest in self._lost]
         if lost:
-            self.failed.append(Failure(uri, self._lost[lost[0]], pending.is_known))
+            stale = self.known(uri) is not None
+            self.failed.append(Failure(uri, self._lost[lost[0]], stale))
             return
         self._ready.append(pending)
         self._gathered += len(pending.chunks) + 1

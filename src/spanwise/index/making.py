@@ -12,7 +12,7 @@ from spanwise.embedders.registry import find_embedder
 from spanwise.errors import OptionError, StoreError, shown
 from spanwise.index.embedding import fingerprint_of
 from spanwise.index.recipes import read_splitter, write_splitter
-from spanwise.index.rows import recipe_of
+from spanwise.index.rows import Scope, recipe_of
 from spanwise.index.store import Store
 from spanwise.splitters.base import Splitter
 from spanwise.splitters.capped import within
@@ -22,6 +22,9 @@ __all__ = ["NO_EMBEDDER", "Making", "Recipe"]
 
 # The name of no embedder: words alone.
 NO_EMBEDDER = "none"
+
+# The setting that says that another recipe was taken over and not all documents have it yet.
+_BEHIND = "behind"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,10 +123,34 @@ class Making:
         return recipe_of(self._settings)
 
     @property
+    def is_behind(self) -> bool:
+        """Whether documents of some namespace may have a recipe of before."""
+        changes = self._changes and bool(self._settings.get("splitter"))
+        return changes or self._settings.get(_BEHIND) == "1"
+
+    def catch_up(self) -> None:
+        """Note that no document has a recipe of before, where that is so."""
+        with self._store.writing():
+            self.refresh()
+            names = self._store.namespaces() if self.is_behind and not self._changes else ()
+            recipe = self.recorded_recipe
+            if names and all(
+                each.recipe == recipe
+                for name in names
+                for each in self._store.documents(Scope(name))
+            ):
+                self._store.change_settings({_BEHIND: "0"})
+
+    @property
     def remade(self) -> dict[str, str]:
         """What makes the same splitter and embedder again, as far as they have names."""
         names = ("splitter_made", "ceiling", "embedder_name")
-        return {name: self._settings.get(name, "") for name in names}
+        return {**{name: self._settings.get(name, "") for name in names}, "stems": self.stems}
+
+    @property
+    def stems(self) -> str:
+        """Whether words of one stem are one word: ``1`` or ``0``."""
+        return str(int(self._store.stems if self._stems is None else self._stems))
 
     @contextmanager
     def adopted(self, remade: Mapping[str, str]) -> Iterator[None]:
@@ -131,13 +158,13 @@ class Making:
 
         Where the block fails, what was asked for is as it was before.
         """
-        given = self._given
+        given, stems = self._given, self._stems
         try:
             if not self._settings.get("splitter"):
                 self._adopt(remade)
             yield
         except BaseException:
-            self._given, self._is_checked = given, False
+            self._given, self._stems, self._is_checked = given, stems, False
             raise
 
     def _adopt(self, remade: Mapping[str, str]) -> None:
@@ -146,6 +173,8 @@ class Making:
             splitter = read_splitter(remade.get("splitter_made", ""))
         if ceiling is None and remade.get("ceiling"):
             ceiling = int(remade["ceiling"])
+        if self._stems is None and remade.get("stems"):
+            self._stems = bool(int(remade["stems"]))
         if embedder is None and not self._no_embedder and remade.get("embedder_name"):
             name = remade["embedder_name"]
             if name.startswith(("http:", "https:")):
@@ -237,6 +266,8 @@ class Making:
             # A name may hold a password; then the embedder has to be passed each time.
             "embedder_name": "" if "@" in self._name else self._name,
         }
+        if recipe.made != self._settings.get("made", recipe.made):
+            settings[_BEHIND] = "1"
         self._store.change_settings(settings)
         if self._stems is not None:
             self._store.prepare_words(self._stems)

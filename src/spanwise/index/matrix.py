@@ -22,7 +22,8 @@ _BLOCK = 1 << 18
 
 def unit_rows(numpy: Any, vectors: Any) -> Any:
     """Vectors of length 1 at half precision; a row of zeros stays one."""
-    table = numpy.asarray(vectors, dtype=numpy.float32)
+    # In double precision, in which no square of a single-precision number is too large or lost.
+    table = numpy.asarray(vectors, dtype=numpy.float64)
     lengths = numpy.linalg.norm(table, axis=1, keepdims=True)
     scaled = numpy.divide(table, lengths, out=numpy.zeros_like(table), where=lengths > 0)
     return scaled.astype(numpy.float16)

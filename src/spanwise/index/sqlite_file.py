@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from spanwise.errors import StoreError, shown
-from spanwise.index.sqlite_schema import check_readable, is_current, upgrade
+from spanwise.index.sqlite_schema import check_readable, is_current, refuse_others, upgrade
 from spanwise.index.sqlite_words import has_words_of_now, write_words_of_now
 from spanwise.index.turns import Turns
 
@@ -145,6 +146,7 @@ class SqliteFile:
             if self._read_only:
                 check_readable(connection, self.path)
             else:
+                refuse_others(connection, self.path)  # before anything of the file is changed
                 connection.execute(f"PRAGMA page_size = {_PAGE}")
                 _use_log(connection)
                 # Safe at a kill at any time; at a loss of power the last documents may be lost.
@@ -166,17 +168,21 @@ class SqliteFile:
             connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         except sqlite3.OperationalError:
             connection.close()
-            wal = Path(self.path + "-wal")
-            if wal.exists() and wal.stat().st_size:
+            log = self._log()
+            if log.exists() and log.stat().st_size:
                 raise
             self._still = self._state()
             connection = _connected(f"{uri}?mode=ro&immutable=1", uri=True)
         return connection
 
+    def _log(self) -> Path:
+        """Where SQLite keeps its log: beside the file itself, not beside a link to it."""
+        return Path(os.path.realpath(self.path) + "-wal")
+
     def _state(self) -> tuple[int, ...]:
         """What tells whether the file or its log was written to."""
         found = []
-        for path in (Path(self.path), Path(self.path + "-wal")):
+        for path in (Path(self.path), self._log()):
             if path.exists():
                 state = path.stat()
                 found += [state.st_size, state.st_mtime_ns, state.st_ino]

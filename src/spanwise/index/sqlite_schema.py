@@ -124,8 +124,8 @@ def is_current(connection: sqlite3.Connection) -> bool:
     return _marks_of(connection) == (_APPLICATION, _VERSION)
 
 
-def check_readable(connection: sqlite3.Connection, name: str) -> None:
-    """Raise `StoreError` for a file of another version and for one that is no index."""
+def refuse_others(connection: sqlite3.Connection, name: str) -> int:
+    """The version of a file; `StoreError` for one of a newer library or that is no index."""
     application, found = _marks_of(connection)
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     if application != _APPLICATION and (application or found or tables):
@@ -135,6 +135,12 @@ def check_readable(connection: sqlite3.Connection, name: str) -> None:
             f"{name}: it has format {found}, and this version of spanwise reads up to "
             f"{_VERSION}; install a newer spanwise, or index into another file"
         )
+    return found
+
+
+def check_readable(connection: sqlite3.Connection, name: str) -> None:
+    """Raise `StoreError` for a file of another version and for one that is no index."""
+    found = refuse_others(connection, name)
     if found < _VERSION:
         raise StoreError(
             f"{name}: it has format {found}, which has to be brought to {_VERSION} first; open it "
@@ -147,16 +153,12 @@ def upgrade(connection: sqlite3.Connection, name: str) -> None:
 
     Raises `StoreError` for a file of a newer library and for one that is no index.
     """
-    _, found = _marks_of(connection)
+    found = refuse_others(connection, name)
     if found < _VERSION:
-        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if tables and not found:
-            raise StoreError(f"{name}: it is a database of another kind; give another path")
         for step in _STEPS[found:]:
             step(connection)
         connection.execute(f"PRAGMA application_id = {_APPLICATION}")
         connection.execute(f"PRAGMA user_version = {_VERSION}")
-    check_readable(connection, name)
 
 
 def _marks_of(connection: sqlite3.Connection) -> tuple[int, int]:

@@ -13,7 +13,7 @@ from spanwise.documents import Document
 from spanwise.errors import LoadError
 from spanwise.loaders.base import Loader, Raw
 
-__all__ = ["find_documents", "load", "load_raw"]
+__all__ = ["find_documents", "load", "load_raw", "read_raw"]
 
 
 def _registry() -> Any:
@@ -52,14 +52,23 @@ def load(
     'text/markdown'
     """
     if isinstance(source, bytes):
-        data, name, uri = source, uri or "the bytes given", uri or ""
-        suffix = PurePosixPath(uri).suffix
+        name, uri = uri or "the bytes given", uri or ""
+        suffix = PurePosixPath(uri).suffix.lower()
+        raw = Raw(data=source, name=name, uri=uri, suffix=suffix, encoding=encoding)
     else:
-        path = Path(source)
-        data, name, suffix = _read(path), str(path), path.suffix
-        uri = path.as_posix() if uri is None else uri
-    raw = Raw(data=data, name=name, uri=uri, suffix=suffix.lower(), encoding=encoding)
+        raw = read_raw(Path(source), uri=uri, encoding=encoding)
     return load_raw(raw, loaders, isolate=isolate)
+
+
+def read_raw(path: Path, *, uri: str | None = None, encoding: str = "") -> Raw:
+    """The bytes of a file and what is known of them; `LoadError` where it cannot be read."""
+    return Raw(
+        data=_read(path),
+        name=str(path),
+        uri=path.as_posix() if uri is None else uri,
+        suffix=path.suffix.lower(),
+        encoding=encoding,
+    )
 
 
 def load_raw(raw: Raw, loaders: Sequence[Loader] = (), *, isolate: bool = False) -> Document:
