@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from hashlib import blake2b
 from pathlib import PurePosixPath
 from typing import Any, overload
@@ -14,6 +13,7 @@ from spanwise.cutting.sizers import Sizer, chars
 from spanwise.cutting.spans import Spans
 from spanwise.documents import Document
 from spanwise.errors import SplitterError, shown
+from spanwise.metadata import json_line
 from spanwise.parts import Parts
 
 __all__ = [
@@ -44,12 +44,17 @@ BETWEEN_HEADINGS = " > "
 
 @dataclass(frozen=True, slots=True)
 class TurnSpan:
-    """Where a turn lies in its passage's text: ``[start, end)`` in code points."""
+    """Where a turn lies in its passage's text: ``[start, end)`` in code points.
+
+    Of a turn that was cut it is the part that the passage shows.
+    """
 
     seq: int
     item_id: str
     start: int
     end: int
+    start_ms: int | None = None
+    speaker: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +62,8 @@ class Chunk:
     """A passage: ``document.text[start:end] == text``.
 
     ``[body, end)`` is its own part and ``[start, body)`` overlap borrowed from
-    the passage before. Pages, lines, places (such as ``rows 3-8``) and heading path are
-    those of the own part.
+    the passage before. Pages, lines, places (such as ``rows 3-8``), heading path and citation
+    are those of the own part; turns, their times and speakers those of all that is shown.
     ``context`` helps an embedder and is never part of ``text``.
     """
 
@@ -104,20 +109,22 @@ class Chunk:
         'lines 1-3, Refunds'
         """
         places = [PurePosixPath(self.doc_uri).name or self.doc_uri] if self.doc_uri else []
-        if self.start_ms is not None:
-            places.append(clock(self.start_ms))
+        own = [turn for turn in self.turns if turn.end > self.body - self.start]
+        start_ms = _first(turn.start_ms for turn in own)
+        if start_ms is not None:
+            places.append(clock(start_ms))
         if self.pages:
             many = len(self.pages) > 1
             places.append(
                 f"pp. {self.pages[0]}-{self.pages[-1]}" if many else f"p. {self.pages[0]}"
             )
         places.extend(self.places)
-        if self.lines and not self.pages and not self.places and self.start_ms is None:
+        if self.lines and not self.pages and not self.places and start_ms is None:
             first, last = self.lines[0], self.lines[-1]
             places.append(f"line {first}" if first == last else f"lines {first}-{last}")
         if self.heading_path:
             places.append(BETWEEN_HEADINGS.join(self.heading_path))
-        places.extend(self.speakers)
+        places.extend(dict.fromkeys(turn.speaker for turn in own if turn.speaker))
         return ", ".join(places)
 
     def to_dict(self) -> dict[str, Any]:
@@ -133,7 +140,7 @@ class Chunk:
         plain["meta"] = dict(self.meta)
         if self.turns:
             plain["turns"] = [
-                {"seq": turn.seq, "item_id": turn.item_id, "start": turn.start, "end": turn.end}
+                {name: value for name, value in asdict(turn).items() if value is not None}
                 for turn in self.turns
             ]
         return {
@@ -143,18 +150,17 @@ class Chunk:
 
     def to_json(self) -> str:
         """`to_dict` as one line of JSON; lone surrogates as escapes."""
-        return json.dumps(self.to_dict() | {"citation": self.citation})
+        return json_line(self.to_dict() | {"citation": self.citation})
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Chunk:
         """The chunk that `to_dict` wrote; keys it does not know are left out."""
-        known = {each.name for each in fields(cls)}
         values: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value
-            for name, value in plain.items()
-            if name in known
+            for name, value in _known(cls, plain).items()
         }
-        values["turns"] = tuple(TurnSpan(**turn) for turn in values.get("turns", ()))
+        turns = (_known(TurnSpan, turn) for turn in values.get("turns", ()))
+        values["turns"] = tuple(TurnSpan(**turn) for turn in turns)
         return cls(**values)
 
 
@@ -357,7 +363,7 @@ class Chunks(Sequence[Chunk]):
             places = document.places_between(body, end)
             said |= {"pages": pages, "places": places}
         if "turn" in document.kinds:
-            said |= _of_turns(document.parts_between(start, end, "turn"), start)
+            said |= _of_turns(document.parts_between(start, end, "turn"), start, end)
         return said
 
     def _context(self, start: int, body: int, heading: int, text: str, limit: Cap | None) -> str:
@@ -376,8 +382,10 @@ class Chunks(Sequence[Chunk]):
                 if found.title_starts[i] < min(start, found.title_ends[i])
             ]
         title = self.document.meta.get("title")
-        if isinstance(title, str) and title and title not in path and title not in text:
-            path.insert(0, title)
+        if isinstance(title, str):
+            title = " ".join(title.split())[:_LONGEST_TITLE]
+            if title and title not in path and title not in text:
+                path.insert(0, title)
         header = self.document.header_at(body)
         shown_header = header[0] < start and header[1] - header[0] <= LONGEST_HEADER
         header_text = self.document.text[header[0] : header[1]] if shown_header else ""
@@ -393,8 +401,14 @@ class Chunks(Sequence[Chunk]):
         return ""
 
 
-def _of_turns(turns: Parts, start: int) -> dict[str, Any]:
-    """What a chunk that begins at ``start`` says of its turns."""
+def _known(kind: type[Any], plain: Mapping[str, Any]) -> dict[str, Any]:
+    """What a value of a kind takes of some fields by name."""
+    names = {each.name for each in fields(kind)}
+    return {name: value for name, value in plain.items() if name in names}
+
+
+def _of_turns(turns: Parts, start: int, end: int) -> dict[str, Any]:
+    """What a chunk of ``[start, end)`` says of its turns."""
     if not turns:
         return {}
     metas = turns.metas
@@ -406,7 +420,14 @@ def _of_turns(turns: Parts, start: int) -> dict[str, Any]:
         "end_ms": _first(meta.get("end_ms") for meta in reversed(metas)),
         "speakers": tuple(dict.fromkeys(s for meta in metas if (s := meta.get("speaker")))),
         "turns": tuple(
-            TurnSpan(meta.get("seq", 0), meta.get("item_id", ""), lo - start, hi - start)
+            TurnSpan(
+                meta.get("seq", 0),
+                meta.get("item_id", ""),
+                max(lo, start) - start,
+                min(hi, end) - start,
+                meta.get("start_ms"),
+                meta.get("speaker", ""),
+            )
             for lo, hi, meta in zip(turns.starts, turns.ends, metas, strict=True)
         ),
     }

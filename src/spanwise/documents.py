@@ -16,10 +16,13 @@ from spanwise.cutting.spans import is_white
 from spanwise.errors import OptionError, shown
 from spanwise.parts import Part, PartRow, Parts
 
-__all__ = ["MARKDOWN", "Document", "Location", "Turn"]
+__all__ = ["MARKDOWN", "RECORDS", "Document", "Location", "Turn"]
 
 # A bare string has no media type and is read as Markdown, like a `.md` file.
 MARKDOWN = ("", "text/markdown")
+
+# Files of records, each on a line or several, whose loaders note them as parts.
+RECORDS = ("application/jsonl", "application/x-ndjson", "text/csv", "text/tab-separated-values")
 
 # More names than these are shown by the first and the last.
 _MOST_NAMED = 3

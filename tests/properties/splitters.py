@@ -63,7 +63,7 @@ def cases(draw: Any, kind: type[Strategy], texts: st.SearchStrategy[str]) -> Cas
     elif name != "whole_document":
         options |= {"chunk_size": size, "overlap": overlap}
     if name == "by_part":
-        options["kind"] = draw(st.sampled_from(["row", "record"]))
+        options["kind"] = "row"
     if name in ("by_heading", "by_paragraph"):
         options["min_size"] = floor = draw(st.one_of(st.none(), st.integers(0, size - 1)))
         floor = min(250, size // 4) if floor is None else floor
@@ -80,7 +80,7 @@ def cases(draw: Any, kind: type[Strategy], texts: st.SearchStrategy[str]) -> Cas
         bound = 2 * size
     text = draw(texts)
     if name == "by_part":
-        edges = sorted(draw(st.lists(st.integers(0, len(text)), max_size=8)))
+        edges = sorted(draw(st.lists(st.integers(0, len(text)), min_size=2, max_size=8)))
         pairs = zip(edges[::2], edges[1::2], strict=False)
         parts = [Part(kind="row", start=a, end=b, label=str(a)) for a, b in pairs]
         meta = {"header": draw(st.booleans())}

@@ -7,29 +7,38 @@ import functools
 import json
 import pickle
 import random
+import re
 import time
 import warnings
+from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 import pytest
 from tokenizer_makes import tokenizer
 
 from spanwise import (
+    Chunk,
     Chunks,
     Document,
     EmbedderError,
     EmptyDocumentWarning,
     OptionError,
+    Part,
     SplitterError,
+    Turn,
     by_heading,
     by_layout,
     by_paragraph,
+    by_part,
     by_record,
     by_similarity,
     by_structure,
     by_text,
+    by_turn,
     cap,
     chunk,
+    chunk_turns,
     explain,
     fixed_with_overlap,
     for_search,
@@ -130,6 +139,30 @@ def test_chunks_and_documents_can_be_sent_copied_and_hashed() -> None:
         assert isinstance(hash(value), int)
 
 
+@dataclass(frozen=True, slots=True)
+class _Slotted:
+    cost: int
+
+    def __call__(self, text: str) -> int:
+        return len(text) * self.cost
+
+
+class _Holding:
+    def __init__(self, held: object) -> None:
+        self.held = held
+
+    def __call__(self, text: str) -> int:
+        return len(text)
+
+
+class _Named(_Holding):
+    def __init__(self) -> None:
+        super().__init__(None)
+
+    def fingerprint(self) -> str:
+        return "no string"
+
+
 def test_every_callable_has_its_own_fingerprint() -> None:
     def counting(step: int) -> Any:
         return lambda text: len(text) * step
@@ -145,10 +178,20 @@ def test_every_callable_has_its_own_fingerprint() -> None:
         lambda text: sum(c in {"a", "b", "zz"} for c in text),
         "abc".count,
         "abd".count,
+        _Slotted(1),
+        _Slotted(2),
+        _Holding({}),
+        _Holding({"w": 2}),
+        _Holding(re.compile("a")),
+        _Holding(re.compile("a", re.IGNORECASE)),
+        _Named(),
     ]
-    prints = [by_text(sizer=sizer).fingerprint for sizer in sizers]
-    assert len(set(prints)) == len(prints)
-    assert not any(" at 0x" in each for each in prints)
+    for made in (
+        [by_text(sizer=sizer).fingerprint for sizer in sizers],
+        [by_text(max_size=cap(99, sizer)).fingerprint for sizer in sizers],
+    ):
+        assert len(set(made)) == len(made)
+        assert not any(" at 0x" in each for each in made)
 
 
 def test_what_is_no_splitter_is_named() -> None:
@@ -359,3 +402,107 @@ def test_an_edit_of_a_long_list_moves_few_cuts(make: Any) -> None:
     before = "# T\n\n" + "\n".join(items)
     items[100] += " newword"
     assert _changed(make(overlap=0), before, "# T\n\n" + "\n".join(items)) <= 12
+
+
+def _turn(start: int, end: int) -> Part:
+    return Part(kind="turn", start=start, end=end, label="x")
+
+
+@pytest.mark.parametrize("size", [1, 8, 1200])
+def test_text_around_turns_is_not_lost(size: int) -> None:
+    text = "Intro line\nAna: hi\nNOISE\nBob: yo\nTail"
+    document = Document(text=text, parts=(_turn(11, 18), _turn(25, 32)))
+    chunks = by_turn(chunk_size=size, overlap_turns=0).split(document)
+    assert "\n".join(chunks.texts) == text
+    assert chunk(document).texts == [text]
+    crossed = Document(text="abcdef ghi", parts=(_turn(0, 6), _turn(3, 10)))
+    chunks = by_turn(chunk_size=size, overlap_turns=0).split(crossed)
+    assert "".join(chunks.texts) == "abcdef ghi"
+
+
+def test_turns_lie_in_the_passage_that_shows_them() -> None:
+    turns = [
+        Turn("Hi. This is a much longer second sentence.", 1, "i1", start_ms=1000, speaker="Ana"),
+        Turn("Yes.", 2, start_ms=60_000, speaker="Bo"),
+    ]
+    document = Document.from_turns(turns, uri="c.vtt")
+    for by in (by_turn(chunk_size=60, max_size=20), by_text(chunk_size=30, overlap=12)):
+        for each in by.split(document):
+            for turn in each.turns:
+                assert each.text[turn.start : turn.end].strip() in turns[turn.seq - 1].text
+                assert 0 <= turn.start < turn.end <= len(each.text)
+            assert Chunk.from_dict(json.loads(each.to_json())) == each
+
+
+def test_a_citation_is_that_of_the_own_part() -> None:
+    turns = [
+        Turn("One two three.", 1, speaker="Ana", start_ms=1000),
+        Turn("Four five six.", 2, speaker="Bob", start_ms=60_000),
+    ]
+    last = by_text(chunk_size=25, overlap=8).split(Document.from_turns(turns, uri="c.vtt"))[1]
+    assert (last.own_text, last.citation) == ("Four five six.", "c.vtt, 00:01:00, Bob")
+    assert last.speakers == ("Ana", "Bob")
+
+
+def test_a_title_in_a_context_is_short_and_one_line() -> None:
+    document = Document(text="# A\n\nbody", meta={"title": "Long\n" * 2000})
+    (only,) = chunk(document)
+    assert len(only.context) == 200
+    assert "\n" not in only.context
+
+
+@pytest.mark.parametrize("make", [by_heading, by_layout])
+def test_parts_of_a_unit_leave_room_for_a_header_too(make: Any) -> None:
+    table = "# H\n\n|a|b|\n|-|-|\n" + "|cc|dd|\n" * 40
+    chunks = make(chunk_size=60, overlap=0, max_size=30, sizer=_thirds).split(table)
+    assert all(_thirds(each.embed_text) <= 30 for each in chunks)
+
+
+def _thirds(text: str) -> float:
+    return len(text) / 3
+
+
+@pytest.mark.parametrize("media_type", ["text/csv; charset=utf-8", "Text/CSV", "text/csv"])
+def test_a_media_type_is_read_whatever_its_case_and_parameters(media_type: str) -> None:
+    assert chunk(Document(text="a,b\n" * 500, media_type=media_type)).boundaries[1] == "record"
+
+
+def test_a_word_is_not_taken_over_the_bound_unmeasured() -> None:
+    def odd(text: str) -> int:
+        return len(text) + (5 if len(text) % 2 else 0)
+
+    chunks = by_structure(target_size=3, overlap=0, sizer=odd).split("alpha beta gamma")
+    assert all(odd(each) <= 6 or len(each) == 1 for each in chunks.texts)
+
+
+def test_a_kind_that_a_document_has_not_is_named() -> None:
+    document = Document(text="a b", parts=(Part(kind="row", start=0, end=1, label="1"),), uri="a")
+    with pytest.raises(OptionError, match="kind='rows' is no part of a, which has row"):
+        by_part("rows").split(document)
+    with pytest.raises(OptionError, match="which has no parts"):
+        by_part("row").split("word " * 400)
+    assert by_part("row").split(" \n").texts == []
+
+
+def test_metadata_of_any_kind_is_json() -> None:
+    meta = {"day": date(2024, 1, 2), "size": float("nan"), "tags": {"b", "a"}, "n": [float("inf")]}
+    said = chunk(Document(text="x", meta=meta))[0].to_json()
+    assert json.loads(said, parse_constant=pytest.fail)["meta"] == {
+        "day": "2024-01-02",
+        "size": None,
+        "tags": ["a", "b"],
+        "n": [None],
+    }
+
+
+def test_keys_of_a_turn_that_are_not_known_are_left_out() -> None:
+    (only,) = chunk_turns([Turn("a", 1)])
+    told = only.to_dict()
+    told["turns"][0]["new"] = 1
+    assert Chunk.from_dict(told) == only
+
+
+def test_equal_vectors_are_not_apart() -> None:
+    for vector in ([0.1] * 3, [0.7, 0.2, 0.9], [1e-3, 5.0]):
+        by = by_similarity(lambda texts, v=vector: [v] * len(texts), threshold=1)
+        assert len(by.split("One cat sat. Two dogs ran.")) == 1

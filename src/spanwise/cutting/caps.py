@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil
 
-from spanwise.cutting.sizers import Chars, Measure, Sizer, Words, bind, chars
+from spanwise.cutting.naming import named
+from spanwise.cutting.sizers import Chars, Measure, Sizer, Words, bind, chars, utf8_bytes, words
 from spanwise.errors import OptionError, shown
 
 __all__ = [
@@ -53,13 +54,12 @@ class Cap:
     @property
     def fingerprint(self) -> str:
         """What the cap is, for the fingerprint of a splitter."""
-        own = getattr(self.sizer, "fingerprint", None) or name_of(self.sizer)
-        return f"cap({self.limit}, {own})"
+        plain = self.sizer in (chars, utf8_bytes, words)
+        return f"cap({self.limit}, {name_of(self.sizer) if plain else named(self.sizer)})"
 
     def same_unit(self, other: Cap) -> bool:
         """Whether both count the same."""
-        ours, theirs = (getattr(each.sizer, "fingerprint", each.sizer) for each in (self, other))
-        return bool(ours == theirs)
+        return named(self.sizer) == named(other.sizer)
 
     def allows(self, text: str) -> bool:
         """Whether a string measures at most the limit."""
@@ -149,7 +149,7 @@ class Capped:
 
     def leave(self, room: int) -> None:
         """Leave room in the cap for what stands beside the next passages."""
-        self.kept = max(self.spare, room)
+        self.kept = max(self.spare, ceil(room))
 
     def allows(self, lo: int, hi: int) -> bool:
         """Whether ``[lo, hi)`` is within the whole cap."""

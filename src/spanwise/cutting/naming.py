@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
+from re import Pattern
 from types import CodeType, ModuleType
 from zlib import crc32
 
@@ -31,6 +33,11 @@ def named(value: object, depth: int = 0) -> str:
         return f"({', '.join(named(each, depth) for each in value)})"
     if isinstance(value, set | frozenset):
         return f"{{{', '.join(sorted(named(each, depth) for each in value))}}}"
+    if isinstance(value, Mapping):
+        pairs = (f"{named(key, depth)}: {named(each, depth)}" for key, each in value.items())
+        return f"{type(value).__qualname__}{{{', '.join(sorted(pairs))}}}"
+    if isinstance(value, Pattern):
+        return f"re.compile{named((value.pattern, value.flags), depth)}"
     if isinstance(value, partial):
         keywords = sorted(value.keywords.items())
         return f"partial{named((value.func, value.args, keywords), depth)}"
@@ -44,7 +51,7 @@ def named(value: object, depth: int = 0) -> str:
     if code is None:
         if hasattr(value, "__qualname__"):
             return name
-        state = sorted(getattr(value, "__dict__", {}).items())
+        state = sorted(_attributes(value).items())
         return f"{type(value).__module__}.{type(value).__qualname__}{named(state, depth)}"
     if "<" not in name:
         return name
@@ -52,3 +59,14 @@ def named(value: object, depth: int = 0) -> str:
     defaults = (getattr(value, "__defaults__", None), getattr(value, "__kwdefaults__", None))
     held = named((code, cells, defaults[0], sorted((defaults[1] or {}).items())), depth)
     return f"{name}#{crc32(held.encode('utf-8', 'surrogatepass')):08x}"
+
+
+def _attributes(value: object) -> dict[str, object]:
+    """What an object holds, in its dictionary and in its slots."""
+    held = dict(getattr(value, "__dict__", {}))
+    for kind in type(value).__mro__:
+        slots = kind.__dict__.get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            if name not in ("__dict__", "__weakref__") and hasattr(value, name):
+                held[name] = getattr(value, name)
+    return held

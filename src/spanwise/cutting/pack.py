@@ -234,7 +234,9 @@ class Packer:
             if self.inner is not None:
                 head = self.inner.below(max(p, head), hi)
             low = max(p, head) if head < limit else p
-            c, boundary_after = self.under_head(p, head, hi) if limit <= head else -1, WORD.name
+            c, boundary_after = -1, WORD.name
+            if p < head and limit <= head:
+                c = self.under_head(p, head, hi)
             if c < 0:
                 last = min(limit, max(tail - 1, low + 1))
                 half = max(low, self.half(p, limit, hi))
@@ -333,10 +335,11 @@ def under_head(
     limit = fit_all(measure, p, hi, bound)
     if limit <= head:
         return -1
-    c = WORD.first(text, head, min(limit + 1, hi))
-    if c > limit:
-        c = border_before(text, limit, head)
-    return c if c > head else -1
+    for c in (WORD.first(text, head, min(limit + 1, hi)), border_before(text, limit, head)):
+        end = end_at(text, p, c)
+        if head < c <= limit and fit_all(measure, p, end, bound) == end:
+            return c
+    return -1
 
 
 def checksum(text: str, start: int) -> int:

@@ -25,8 +25,9 @@ from spanwise.index.layout import document_of, pack_layout
 from spanwise.index.making import Making, Recipe
 from spanwise.index.matrix import half
 from spanwise.index.recipes import read_splitter
-from spanwise.index.rows import ChunkRow, DocumentRow, Scope, chunk_of, digest_of, plain
+from spanwise.index.rows import ChunkRow, DocumentRow, Scope, chunk_of, digest_of
 from spanwise.index.store import Store
+from spanwise.metadata import plain
 
 __all__ = ["read_bundle", "write_bundle"]
 

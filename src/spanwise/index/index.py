@@ -26,13 +26,14 @@ from spanwise.index.ingest import Run
 from spanwise.index.making import Making
 from spanwise.index.queries import read_query
 from spanwise.index.reports import IndexReport, VerifyReport, Watch
-from spanwise.index.rows import Scope, StoredDocument, chunk_of, merged, plain, scope_of
+from spanwise.index.rows import Scope, StoredDocument, chunk_of, merged, scope_of
 from spanwise.index.search import choose_hits
 from spanwise.index.sqlite_file import MEMORY
 from spanwise.index.sqlite_store import SqliteStore
 from spanwise.index.store import Store
 from spanwise.index.verify import verify
 from spanwise.index.wishes import MIX, Rerank, wishes_of
+from spanwise.metadata import plain
 from spanwise.splitters.base import Splitter
 
 __all__ = ["Index"]

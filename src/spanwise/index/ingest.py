@@ -17,8 +17,9 @@ from spanwise.index.embedding import Answer, Embedding
 from spanwise.index.layout import pack_layout
 from spanwise.index.making import Recipe
 from spanwise.index.reports import Failure, IndexReport, Progress, Watch
-from spanwise.index.rows import ChunkRow, DocumentRow, StoredDocument, plain, rows_of
+from spanwise.index.rows import ChunkRow, DocumentRow, StoredDocument, rows_of
 from spanwise.index.store import Store
+from spanwise.metadata import plain
 
 __all__ = ["Run"]
 

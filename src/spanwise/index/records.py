@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from spanwise.index.layout import document_of, pack_layout
-from spanwise.index.rows import ChunkRow, DocumentRow, StoredDocument, checksum_of, plain
+from spanwise.index.rows import ChunkRow, DocumentRow, StoredDocument, checksum_of
+from spanwise.metadata import plain
 
 __all__ = ["KEPT", "TOLD", "row_of", "stored_of", "values_of"]
 

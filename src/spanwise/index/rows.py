@@ -27,7 +27,6 @@ __all__ = [
     "digest_of",
     "labels_of",
     "merged",
-    "plain",
     "recipe_of",
     "rows_of",
     "scope_of",
@@ -201,16 +200,6 @@ def merged(metadata: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str,
         for key, value in {**metadata, **changes}.items()
         if changes.get(key, 0) is not None
     }
-
-
-def plain(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Metadata as JSON keeps it: a set becomes a list, what JSON has no form for its text."""
-    kept: dict[str, Any] = json.loads(json.dumps(dict(metadata), default=_plain_value))
-    return kept
-
-
-def _plain_value(value: object) -> object:
-    return sorted(value, key=repr) if isinstance(value, set | frozenset) else str(value)
 
 
 def recipe_of(settings: Mapping[str, str]) -> str:

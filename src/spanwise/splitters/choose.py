@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from spanwise.chunks import Chunks
-from spanwise.documents import MARKDOWN, Document
+from spanwise.documents import MARKDOWN, RECORDS, Document
 from spanwise.errors import OptionError, shown
 from spanwise.splitters.base import Splitter, as_document
 from spanwise.splitters.heading import by_heading
@@ -13,10 +13,6 @@ from spanwise.splitters.text import by_record
 from spanwise.splitters.turns import by_turn
 
 __all__ = ["RECORDS", "chunk", "splitter_for", "the_splitter"]
-
-# Records of these types end with their lines.
-RECORDS = ("application/jsonl", "application/x-ndjson", "text/csv", "text/tab-separated-values")
-
 
 # Parts that hold together where a loader found them and no headings.
 _WHOLE = ("row", "record", "message")
@@ -29,7 +25,7 @@ def splitter_for(document: Document) -> Splitter:
     kind = next((kind for kind in document.kinds if kind in _WHOLE), "")
     if kind and document.structure is None:
         return by_part(kind)
-    if document.media_type in RECORDS:
+    if document.essence in RECORDS:
         return by_record("\r" if "\r" in document.text and "\n" not in document.text else "\n")
     if document.essence in MARKDOWN or document.structure is not None:
         return by_heading()

@@ -26,6 +26,9 @@ Embed = Callable[[Sequence[str]], Sequence[Sequence[float]]]
 # Below this cosine two sentences are apart; from the agentos reference.
 _THRESHOLD = 0.3
 
+# From this cosine on two vectors are equal but for rounding.
+_EQUAL = 1 - 1e-9
+
 
 def _no_embed(texts: Sequence[str]) -> Sequence[Sequence[float]]:
     raise OptionError(
@@ -94,7 +97,8 @@ class BySimilarity(Sized):
         if len(sentences) < 2:
             return [True] * len(sentences)
         vectors = checked_vectors(self.embed(sentences), len(sentences))
-        return [cosine(left, right) < self.threshold for left, right in pairwise(vectors)] + [True]
+        least = min(self.threshold, _EQUAL)
+        return [cosine(left, right) < least for left, right in pairwise(vectors)] + [True]
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:

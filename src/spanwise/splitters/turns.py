@@ -9,9 +9,10 @@ from typing import ClassVar
 from spanwise.chunks import Chunks
 from spanwise.cutting.caps import Cap
 from spanwise.cutting.sizers import Sizer, chars
-from spanwise.cutting.spans import Spans
+from spanwise.cutting.spans import Spans, trim
 from spanwise.documents import Document, Turn
 from spanwise.errors import OptionError, shown
+from spanwise.parts import Parts
 from spanwise.splitters.base import Strategy, limits
 from spanwise.splitters.text import cap_spans, pack_whole
 
@@ -26,7 +27,8 @@ _OVERLAP_TURNS = 1
 class ByTurn(Strategy):
     """Takes whole turns while they fit ``chunk_size``; a turn is never cut.
 
-    The document comes from `Document.from_turns`. A larger turn is a chunk of
+    The document comes from `Document.from_turns` or a loader; text between its turns is taken
+    like a turn. A larger turn is a chunk of
     its own (cut only by ``max_size``). Each chunk opens with up to
     ``overlap_turns`` turns from the end of the one before; they give way until
     the next new turn fits.
@@ -65,12 +67,25 @@ class ByTurn(Strategy):
         carried = max(0, self.overlap_turns)
         out = pack_whole(
             measure,
-            list(zip(turns.starts, turns.ends, strict=True)),
+            _ranges(document.text, turns),
             self.chunk_size,
             lambda first, following: max(first + 1, following - carried),
             "turn",
         )
         return cap_spans(document.text, measure, out)
+
+
+def _ranges(text: str, turns: Parts) -> list[tuple[int, int]]:
+    """The turns as given, each from the end of the one before on; text between is like a turn."""
+    found: list[tuple[int, int]] = []
+    at = 0
+    for start, end in zip(turns.starts, turns.ends, strict=True):
+        between = trim(text, at, max(at, start))
+        found += [between] if between[0] < between[1] else []
+        found += [(max(at, start), end)] if at < end or at <= start else []
+        at = max(at, end)
+    rest = trim(text, at, len(text))
+    return found + ([rest] if rest[0] < rest[1] else [])
 
 
 def chunk_turns(
