@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,18 +20,23 @@ from spanwise import (
     Document,
     OptionError,
     SizeError,
+    Turn,
     by_heading,
     by_layout,
     by_paragraph,
     by_record,
+    by_similarity,
     by_structure,
     by_text,
+    by_turn,
     cap,
     chars,
     clip_report,
     explain,
+    fixed_with_overlap,
     tokens,
     utf8_bytes,
+    whole_document,
     within,
     words,
 )
@@ -138,6 +144,47 @@ def test_explain_says_what_gave_way() -> None:
     assert conceded(record, SENTENCES) <= {"overlap"}
     long_title = "# " + "Title " * 12 + "\n\n" + SENTENCES
     assert "context" in conceded(by_heading(overlap=0, max_size=100), long_title)
+
+
+@pytest.mark.parametrize("make", [by_text, by_paragraph, by_heading, fixed_with_overlap])
+def test_a_cut_that_only_the_cap_made_is_not_laid_to_the_size(make: Any) -> None:
+    """Fault: the size was blamed, and nothing was said to give way."""
+    cuts = explain("word " * 60, make(chunk_size=100, overlap=0, max_size=60))
+    assert all(cut.gave_way == ("size",) for cut in cuts[1:])
+    assert not any("over 100" in cut.why for cut in cuts)
+
+
+def test_what_a_strategy_takes_whole_is_cut_by_the_cap_alone() -> None:
+    """Fault: the size was blamed, which never cuts a record, or nothing."""
+    text = "First line of a long record that goes on.\nSecond line of the same record goes on."
+    turns = Document.from_turns([Turn(text, 1)])
+    for by, source in (
+        (whole_document(max_size=45), text),
+        (by_record("---", chunk_size=20, overlap=0, max_size=45), text),
+        (by_turn(chunk_size=20, max_size=45), turns),
+        (within(Halves(), None, ceiling=20), text),
+    ):
+        cuts = explain(source, by)
+        assert len(cuts) > 1
+        assert all(cut.gave_way == ("atom",) for cut in cuts if cut.boundary == "line")
+        assert not any("over 20" in cut.why for cut in cuts)
+
+
+def test_sentences_that_are_apart_are_no_matter_of_the_cap() -> None:
+    """Fault: where the threshold cut, the cap was said to have done so."""
+    text = "First line of a long record goes on. Second line of the same record."
+
+    def embed(texts: Sequence[str]) -> list[list[float]]:
+        return [[1, 0] if "First" in each else [0, 1] for each in texts]
+
+    cut = explain(text, by_similarity(embed, overlap=0, max_size=45))[1]
+    assert (cut.why, cut.gave_way) == ("the end of a sentence", ())
+
+
+def test_a_cap_inside_a_separator_is_explained() -> None:
+    """Fault: a record of nothing but a separator had no end."""
+    by = by_record("x", chunk_size=3, overlap=0, max_size=1)
+    assert len(explain("ab xx\u0301yx\u0301zx\u0301", by)) > 3
 
 
 def test_without_a_cap_nothing_gives_way() -> None:

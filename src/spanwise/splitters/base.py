@@ -86,6 +86,7 @@ class Strategy:
 
     name: ClassVar[str] = ""
     version: ClassVar[int] = 1
+    takes_whole: ClassVar[bool] = False  # records, turns and the like, which the cap alone cuts
 
     sizer: Sizer = chars
     max_size: int | Cap | None = None
@@ -103,9 +104,14 @@ class Strategy:
         """Whether code or a table of a size is cut by ``max_size`` alone."""
         return False
 
-    def measure(self, text: str, overlap: int = 0) -> Measure:
-        """The sizer bound to a text, and with it the cap; ``overlap`` is left free in that."""
-        return bind_capped(self.sizer, self.limit, text, overlap)
+    @property
+    def on_top(self) -> int:
+        """The overlap that comes on top of a size, and is left free in a cap."""
+        return 0
+
+    def measure(self, text: str) -> Measure:
+        """The sizer bound to a text, and with it the cap, in which overlap on top is left free."""
+        return bind_capped(self.sizer, self.limit, text, self.on_top)
 
     @property
     def fingerprint(self) -> str:

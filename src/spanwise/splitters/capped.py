@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from spanwise.chunks import Chunks
 from spanwise.cutting.caps import Cap, bind_capped
@@ -37,6 +38,8 @@ class CappedSplitter:
     def chunk_size(self) -> int | None:
         """The splitter's own size, where it has one."""
         return getattr(self.splitter, "chunk_size", None)
+
+    takes_whole: ClassVar[bool] = True  # the cap alone cuts what the splitter made
 
     @property
     def fingerprint(self) -> str:

@@ -48,11 +48,16 @@ class FixedWithOverlap(Sized):
         Sized.__post_init__(self)
         require("word_window", self.word_window, 0)
 
+    @property
+    def on_top(self) -> int:
+        """Its overlap."""
+        return self.borrowed
+
     def positions(self, document: Document) -> Spans:
         """Where the cuts fall."""
         text = document.text
         overlap, size = self.borrowed, self.chunk_size
-        measure = self.measure(text, overlap)
+        measure = self.measure(text)
         packer = Packer(text, measure, size)
         exact = isinstance(measure, Chars)
         at, hi, boundary = 0, len(text), "document"
@@ -88,6 +93,7 @@ class WholeDocument(Strategy):
     """
 
     name: ClassVar[str] = "whole_document"
+    takes_whole: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         limits(chunk_size=1, overlap=None, max_size=self.max_size, sizer=self.sizer)

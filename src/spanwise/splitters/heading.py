@@ -71,11 +71,16 @@ class ByHeading(Sized):
         """Whether code or a table of a size is cut by ``max_size`` alone."""
         return size <= self.chunk_size
 
+    @property
+    def on_top(self) -> int:
+        """Its overlap."""
+        return self.borrowed
+
     def positions(self, document: Document) -> Spans:
         """Where the cuts fall."""
         text, structure = document.text, document.outline.structure
         overlap, size = self.borrowed, self.chunk_size
-        packer = Packer(text, self.measure(text, overlap), size)
+        packer = Packer(text, self.measure(text), size)
         blocks = Blocks(packer, document.outline, deeper_than=self.max_level)
         floor = min(default_floor(self.min_size, self.chunk_size), size - 1)
         front = structure.front

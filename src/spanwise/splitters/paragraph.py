@@ -48,11 +48,16 @@ class ByParagraph(Sized):
         Sized.__post_init__(self)
         default_floor(self.min_size, self.chunk_size)
 
+    @property
+    def on_top(self) -> int:
+        """Its overlap."""
+        return self.borrowed
+
     def positions(self, document: Document) -> Spans:
         """Where the cuts fall."""
         text = document.text
         overlap, size = self.borrowed, self.chunk_size
-        packer = Packer(text, self.measure(text, overlap), size)
+        packer = Packer(text, self.measure(text), size)
         levels = (paragraph_level(text), *below_line(text))
         floor = min(default_floor(self.min_size, self.chunk_size), size - 1)
         boundary = "document"

@@ -41,6 +41,7 @@ class ByPart(Sized):
     """
 
     name: ClassVar[str] = "by_part"
+    takes_whole: ClassVar[bool] = True
     usual: ClassVar[tuple[int, int]] = _USUAL
 
     kind: str = "row"

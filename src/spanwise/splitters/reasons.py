@@ -5,15 +5,23 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass
 
-from spanwise.chunks import Chunks
+from spanwise.chunks import Chunks, join_context
 from spanwise.cutting.caps import Capped, bind_capped
-from spanwise.cutting.levels import paragraph_level
+from spanwise.cutting.levels import (
+    CLAUSE,
+    CLUSTER,
+    SENTENCE,
+    WORD,
+    line_level,
+    paragraph_level,
+)
 from spanwise.cutting.overlap import reach
 from spanwise.cutting.sizers import Measure
 from spanwise.cutting.spans import end_at
 from spanwise.documents import Document
 from spanwise.splitters.base import Splitter, as_document, default_floor
 from spanwise.splitters.choose import the_splitter
+from spanwise.splitters.similarity import BySimilarity
 from spanwise.splitters.text import ByRecord, record_spans
 
 __all__ = ["Cut", "explain"]
@@ -43,7 +51,7 @@ _WHOLE = {"record": "a separator ends a record", "turn": "a turn ends here"}
 
 _GAVE_WAY = {
     "size": "the passage before could hold more, but not with this",
-    "atom": "code or a table that would be whole is cut",
+    "atom": "what would be whole (code, a table, a record, a turn) is cut",
     "floor": "a passage this short would join another",
     "overlap": "overlap from the passage before is left out or shortened",
     "context": "headings or a table header are left out of the context",
@@ -82,12 +90,15 @@ def explain(source: Document | str, by: Splitter | None = None) -> list[Cut]:
     splitter = the_splitter(document, by)
     chunks = splitter.split(document)
     sizer = getattr(splitter, "sizer", chunks.sizer)
-    capped = bind_capped(sizer, chunks.limit, document.text)
+    capped = bind_capped(sizer, chunks.limit, document.text, getattr(splitter, "on_top", 0))
     measure = capped.inner if isinstance(capped, Capped) else capped
     limit = getattr(splitter, "chunk_size", getattr(splitter, "target_size", None))
     cuts: list[Cut] = []
     for i, boundary in enumerate(chunks.boundaries):
         start, body, end = chunks.starts[i], chunks.bodies[i], chunks.ends[i]
+        gave_way: tuple[str, ...] = ()
+        if isinstance(capped, Capped):
+            gave_way = _conceded(splitter, chunks, i, measure, capped, limit)
         why = _HARD.get(boundary, "")
         if whole := _whole(splitter, boundary):
             why = whole
@@ -97,11 +108,10 @@ def explain(source: Document | str, by: Splitter | None = None) -> list[Cut]:
         elif boundary in _SOFT:
             joined = measure.size(chunks.bodies[i - 1], end) if i else 0
             why = _SOFT[boundary]
-            if limit is not None and joined > limit:
+            # Where the cap is what binds, the size has no part in it.
+            by_size = _fills(splitter, boundary) and not {"size", "atom"}.intersection(gave_way)
+            if by_size and limit is not None and joined > limit:
                 why += f"; with the passage before it would measure {joined:,}, over {limit:,}"
-        gave_way: tuple[str, ...] = ()
-        if isinstance(capped, Capped):
-            gave_way = _conceded(splitter, chunks, i, measure, capped, limit)
         if gave_way and chunks.limit:
             reasons = "; ".join(_GAVE_WAY[each] for each in gave_way)
             why += f"; under max_size={chunks.limit}: {reasons}"
@@ -140,13 +150,18 @@ def _conceded(
         if measure.size(*longer) <= limit and not capped.holds(*longer, limit):
             found.append("size")
         capped.kept = 0
-    elif i and chunks.boundaries[i] in _SOFT and limit is not None:
+    elif i and chunks.boundaries[i] in _SOFT:
         atom = _atom_at(chunks.document, body)
         keeps = getattr(splitter, "keeps_whole", None)
-        if atom and keeps and keeps(measure.size(*atom)) and not capped.allows(*atom):
+        if getattr(splitter, "takes_whole", False) or (
+            atom and keeps and keeps(measure.size(*atom)) and not capped.allows(*atom)
+        ):
             found.append("atom")
-        elif measure.size(before, end) <= limit and not capped.allows(before, end):
-            found.append("size")
+        elif limit is not None and _fills(splitter, chunks.boundaries[i]):
+            longer = before, _unit_end(chunks, i)
+            capped.leave(_context_size(chunks, i - 1, capped))
+            if measure.size(*longer) <= limit and not capped.holds(*longer, limit):
+                found.append("size")
     floor = getattr(splitter, "min_size", 0)
     if floor is None and limit is not None:
         floor = default_floor(None, limit)
@@ -170,6 +185,35 @@ def _conceded(
     return tuple(found)
 
 
+def _fills(splitter: Splitter, boundary: str) -> bool:
+    """Whether a soft cut falls where a size is filled: groups of sentences end by their meaning."""
+    return not (isinstance(splitter, BySimilarity) and boundary == "sentence")
+
+
+def _unit_end(chunks: Chunks, i: int) -> int:
+    """Where the first unit of chunk ``i`` ends, of the kind of boundary that opens it."""
+    text, body, end = chunks.document.text, chunks.bodies[i], chunks.ends[i]
+    levels = {
+        "sentence": SENTENCE,
+        "clause": CLAUSE,
+        "word": WORD,
+        "cluster": CLUSTER,
+        "line": line_level(text),
+        "row": line_level(text),
+    }
+    cut = levels.get(chunks.boundaries[i], paragraph_level(text)).first(text, body, end)
+    atom = _atom_at(chunks.document, body + 1)
+    if atom and chunks.boundaries[i] == "block":
+        cut = max(cut, atom[1])
+    return end_at(text, body, min(max(cut, body + 1), end))
+
+
+def _context_size(chunks: Chunks, i: int, capped: Capped) -> int:
+    """What the context of a chunk takes of the cap."""
+    own = chunks[i]
+    return capped.limit.sizer(join_context(own.context, "")) if own.context else 0
+
+
 def _whole(splitter: Splitter, boundary: str) -> str:
     """What ends where the strategy takes something whole, or nothing."""
     if boundary == getattr(splitter, "kind", None):
@@ -181,7 +225,8 @@ def _with_next(splitter: Splitter, chunks: Chunks, i: int) -> tuple[int, int]:
     """The passage before chunk ``i`` with the first of what that takes whole."""
     document, body, end = chunks.document, chunks.bodies[i], chunks.ends[i]
     if isinstance(splitter, ByRecord):
-        end = body + record_spans(document.text[body:end], splitter.separator)[0][1]
+        records = record_spans(document.text[body:end], splitter.separator)
+        end = body + records[0][1] if records else end  # the cap may cut inside a separator
     else:
         parts = document.parts_between(body, end, chunks.boundaries[i])
         if parts:

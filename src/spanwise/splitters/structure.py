@@ -91,16 +91,22 @@ class SemanticChunker(Strategy):
         """Whether code or a table of a size is cut by ``max_size`` alone."""
         return size <= self.largest
 
+    @property
+    def on_top(self) -> int:
+        """Its overlap; a cap in the unit of the size leaves it free by a smaller target."""
+        if isinstance(self.max_size, int):
+            return 0
+        return default_overlap(self.overlap, self.target_size, _USUAL)
+
     def positions(self, document: Document) -> Spans:
         """Where the cuts fall."""
         text, structure = document.text, document.outline.structure
         largest = self.largest
         overlap = default_overlap(self.overlap, self.target_size, _USUAL)
-        # Overlap comes on top, also within what a chunk may hold; of a cap in another unit the
-        # measure leaves it free.
+        # Overlap comes on top, also within what a chunk may hold.
         target = min(self.target_size, largest - min(overlap, largest // OVERLAP_SHARE))
         floor = min(_MIN, target * _MIN // _USUAL[1]) if self.min_size is None else self.min_size
-        measure = self.measure(text, 0 if isinstance(self.max_size, int) else overlap)
+        measure = self.measure(text)
         packer = Packer(text, measure, target, largest)
         paragraph = paragraph_level(text)
         levels = (paragraph, SENTENCE, WORD, CLUSTER)

@@ -93,6 +93,7 @@ class ByRecord(Sized):
     """
 
     name: ClassVar[str] = "by_record"
+    takes_whole: ClassVar[bool] = True
     usual: ClassVar[tuple[int, int]] = _USUAL
 
     separator: str = "\n"

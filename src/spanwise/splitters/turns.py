@@ -35,6 +35,7 @@ class ByTurn(Strategy):
     """
 
     name: ClassVar[str] = "by_turn"
+    takes_whole: ClassVar[bool] = True
 
     chunk_size: int = _SIZE
     overlap_turns: int = _OVERLAP_TURNS
