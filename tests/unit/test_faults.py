@@ -506,3 +506,22 @@ def test_equal_vectors_are_not_apart() -> None:
     for vector in ([0.1] * 3, [0.7, 0.2, 0.9], [1e-3, 5.0]):
         by = by_similarity(lambda texts, v=vector: [v] * len(texts), threshold=1)
         assert len(by.split("One cat sat. Two dogs ran.")) == 1
+
+
+@pytest.mark.parametrize(
+    "options", [{"max_size": 1000}, {"max_size": cap(200, words)}, {"max_size": cap(1000)}, {}]
+)
+def test_a_cap_near_the_target_leaves_a_choice(options: dict[str, Any]) -> None:
+    """Stretches went over it and were cut into a full passage and a rest, in turns."""
+    chance = random.Random(4)
+    paragraphs = [
+        " ".join(f"w{chance.randrange(99)}" for _ in range(chance.randint(4, 16))) + "."
+        for _ in range(900)
+    ]
+    before = "\n\n".join(paragraphs)
+    by = by_structure(target_size=1000, overlap=0, **options)
+    chunks = by.split(before)
+    assert sum(len(each) < 200 for each in chunks.texts) <= 1
+    for at in range(3, 60, 4):
+        edited = [*paragraphs[:at], paragraphs[at] + " new words", *paragraphs[at + 1 :]]
+        assert _changed(by, before, "\n\n".join(edited)) <= 12

@@ -180,7 +180,8 @@ class SemanticChunker(Strategy):
     ) -> Iterator[tuple[int, int, int]]:
         """A segment in stretches that hold at least the target, their last line end included.
 
-        Fences are not gathered.
+        In a long one a stretch that is over the largest size goes back to the best blank line
+        that fits. Fences are not gathered.
         """
         start, head, end, kind = segment
         if kind == "fence":
@@ -196,6 +197,10 @@ class SemanticChunker(Strategy):
                 cut = packer.choose(paragraph, low, low, far, end)
             if cut < 0:
                 cut = paragraph.first(text, low, end)
+                if long and not measure.holds(start, end_at(text, start, cut), self.largest):
+                    half = max(head, packer.half(start, far, end))
+                    back = packer.choose(paragraph, head, half, far, end)
+                    cut = back if back >= 0 else cut
             yield start, head, end_at(text, start, cut)
             start = head = start_at(text, cut, end)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .cuts import ink, ink_start, is_blank_line, line_ends, overlap_start
+from .cuts import ink, ink_end, ink_start, is_blank_line, line_ends, overlap_start
 from .long_parts import best_cut, cap, code_inside, split_lines, split_long
 from .markdown import context_above, front_end, scan_atoms, scan_headings
 from .parts import Part, Sizes, trimmed
@@ -284,12 +284,19 @@ def gather(
         if cut >= 0:
             return cut, cut
     end = start
+    following = high
     for line in lines(source, on=on):
         if start < line.end and line.start < high:
             if ends_part(source, start, head, end, line, sizes, on=on):
-                return end, line.end
+                following = line.end
+                break
             end = min(line.end, high)
-    return end, high
+    if long and "local" in on and ink_end(source, start, end, on) - start > sizes.max_size:
+        half = max(head, min(high, start + sizes.target_size // 2))
+        cut = best_cut(source[:-1], "paragraph", half, most, high, sizes, on=on, floor=head)
+        if cut >= 0:
+            return cut, cut
+    return end, following
 
 
 def ends_part(
