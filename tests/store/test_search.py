@@ -274,15 +274,14 @@ def test_meaning_is_the_cosine_mixed_with_its_neighbours(mix: float) -> None:
 
 def test_words_are_mixed_with_the_neighbours_that_were_found() -> None:
     found = [Found(1, 7, 0, 4.0, 3), Found(2, 7, 1, 1.0, 3), Found(3, 8, 0, 2.0, 1)]
-    made = mixed(found, 0.5, 10)
-    assert [(each.chunk, each.score) for each in made] == [
+    assert [(each.chunk, each.score) for each in mixed(found, 0.5)] == [
         (1, pytest.approx((4 + 0.5 * 1) / 1.5)),
-        (3, pytest.approx(2.0)),
         (2, pytest.approx((1 + 0.5 * 4) / 2)),
+        (3, pytest.approx(2.0)),
     ]
-    assert mixed(found, 0.0, 2) == found[:2]
+    assert mixed(found, 0.0) == found
     far = [Found(i, 7, i, float(i == 0), 4) for i in range(4)]
-    assert [each.score for each in mixed(far, 0.5, 4, reach=2)] == pytest.approx(
+    assert [each.score for each in mixed(far, 0.5, reach=2)] == pytest.approx(
         [1 / (1 + 0.5 + 0.25), 0.5 / (1 + 2 * 0.5 + 0.25), 0.25 / (1 + 2 * 0.5 + 0.25), 0.0]
     )
 
@@ -290,11 +289,15 @@ def test_words_are_mixed_with_the_neighbours_that_were_found() -> None:
 def test_fusion_adds_shares_of_the_best_score_or_reciprocal_ranks() -> None:
     by_words = [Found(1, 1, 0, 8.0), Found(2, 1, 1, 4.0)]
     meaning = [Found(2, 1, 1, 0.5), Found(3, 2, 0, 0.4)]
-    scores = {f.chunk: s.score for f, s in fused(by_words, meaning, "both", "scores", (1.0, 0.5))}
+    scores = {
+        f.chunk: s.score for f, s in fused(by_words, meaning, "both", "scores", (1.0, 0.5), dict)
+    }
     assert scores == pytest.approx({1: 1.0, 2: 0.5 + 0.5, 3: 0.4})
-    ranks = {f.chunk: s.score for f, s in fused(by_words, meaning, "both", "ranks", (1.0, 2.0))}
+    ranks = {
+        f.chunk: s.score for f, s in fused(by_words, meaning, "both", "ranks", (1.0, 2.0), dict)
+    }
     assert ranks == pytest.approx({1: 1 / 61, 2: 1 / 62 + 2 / 61, 3: 2 / 62})
-    assert fused([], [], "both", "scores", (1.0, 1.0)) == []
+    assert fused([], [], "both", "scores", (1.0, 1.0), dict) == []
 
 
 @pytest.mark.parametrize("fusion", ["scores", "ranks"])
@@ -457,6 +460,45 @@ def test_a_score_that_is_no_number_leaves_the_others_in_order() -> None:
     with index_of(*scores) as index:
         hits = index.search("refund", rerank=lambda _, texts: (scores[each] for each in texts))
         assert texts_of(hits) == ["refund three", "refund one"]
+
+
+def test_repeats_take_no_place_from_what_is_asked_for() -> None:
+    """Fault: with a budget that nobody reached, or a reranker, what stood below them was lost."""
+    texts = {f"d{i}": "Refund refund." for i in range(150)} | {"z": "A refund takes five days."}
+    asked: list[list[str]] = []
+
+    def even(query: str, passages: list[str]) -> list[float]:
+        asked.append(passages)
+        return [1.0] * len(passages)
+
+    with Index.open() as index:
+        index.add([Document(text=text, uri=uri) for uri, text in texts.items()])
+        for options in ({}, {"budget": 100_000}, {"rerank": even}, {"rerank": even, "limit": 3}):
+            hits = index.search("refund", **options)  # type: ignore[arg-type]
+            assert len(hits) == 2, options
+            assert sum(len(hit.repeats) for hit in hits) == 149
+        assert all(sorted(set(each)) == sorted(each) for each in asked)
+        assert len(index.search("refund", budget=20)) == 1
+
+
+def test_the_order_is_that_of_the_documents_however_they_were_written() -> None:
+    """Fault: equal scores stood in the order of being written, and so did what a limit left."""
+    texts = {name: f"Refund rule {name}." for name in "abcdefghijkl"}
+    for options in ({"mode": "words"}, {"mode": "meaning"}, {"mode": "both"}, {"mix": 0}):
+        found = []
+        for seed in range(4):
+            names = list(texts)
+            random.Random(seed).shuffle(names)
+            with Index.open(embedder=embedder()) as index:
+                for name in names:
+                    index.add(Document(text="other words", uri=name))
+                for name in names[::-1]:
+                    index.add(Document(text=texts[name], uri=name))
+                hits = index.search("refund rule", limit=5, **options)  # type: ignore[arg-type]
+                found.append([hit.chunk.doc_uri for hit in hits])
+        assert found == [found[0]] * 4, options
+        if options == {"mode": "words"}:
+            assert found[0] == list("abcde")
 
 
 def test_a_reranker_is_not_asked_about_nothing() -> None:

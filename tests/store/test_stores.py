@@ -22,7 +22,8 @@ from spanwise.errors import OptionError
 from spanwise.index import Index, PostgresStore, SqliteStore, Store
 from spanwise.index.matrix import unit_rows
 from spanwise.index.queries import read_query
-from spanwise.index.rows import ChunkRow, DocumentRow, Found, Scope, plain, rows_of, scope_of
+from spanwise.index.rows import ChunkRow, DocumentRow, Found, Scope, rows_of, scope_of
+from spanwise.metadata import plain
 
 SPACE = "hash@16"
 EVERYWHERE = 10_000

@@ -2,41 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import TypeVar
 
 from spanwise.index.hits import Standing
 from spanwise.index.rows import Found
 
-__all__ = ["fused", "mixed"]
+__all__ = ["Uris", "best", "fused", "mixed", "ordered"]
 
 # Cormack, Clarke and Buettcher, "Reciprocal rank fusion outperforms Condorcet and individual rank
 # learning methods", SIGIR 2009.
 _K = 60
 
+# Where equal scores go on behind the last one asked for, so many times more are asked for.
+_MORE = 4
 
-def mixed(found: Sequence[Found], mix: float, limit: int, reach: int = 1) -> list[Found]:
-    """The best passages by the mean of their own score and, with a weight, their neighbours'.
+# What documents are called, by their keys.
+Uris = Callable[[Iterable[int]], Mapping[int, str]]
+
+_T = TypeVar("_T")
+
+
+def best(ask: Callable[[int], list[Found]], limit: int, uris: Uris) -> list[Found]:
+    """The best passages of a list, which is asked for so many; of equal ones as in `ordered`."""
+    asked = limit + 1
+    found = ask(asked)
+    while len(found) == asked and found[limit - 1].score == found[-1].score:
+        asked *= _MORE
+        found = ask(asked)
+    return ordered(found, lambda each: (each.score, each), uris)[:limit]
+
+
+def ordered(made: Iterable[_T], of: Callable[[_T], tuple[float, Found]], uris: Uris) -> list[_T]:
+    """Largest scores first; equal ones by their documents' uris and their places.
+
+    So that the order is that of the documents, however and whenever each was written.
+    """
+    scored = sorted(((*of(each), each) for each in made), key=lambda entry: -entry[0])
+    tied: set[int] = set()
+    for (score, found, _), (other, beside, _) in pairwise(scored):
+        if score == other and found.document != beside.document:
+            tied |= {found.document, beside.document}
+    names = uris(tied) if tied else {}
+    scored.sort(key=lambda entry: (-entry[0], names.get(entry[1].document, ""), entry[1].position))
+    return [each for _, _, each in scored]
+
+
+def mixed(found: Sequence[Found], mix: float, reach: int = 1) -> list[Found]:
+    """The passages with the mean of their own score and, with a weight, their neighbours'.
 
     The weight is ``mix`` to the power of the distance, up to ``reach``. A neighbour that was not
     found scores 0; one that there is not has no weight.
 
-    >>> mixed([Found(7, 1, 0, 2.0, 2), Found(8, 1, 1, 1.0, 2)], 0.5, 2)[0].score
+    >>> mixed([Found(7, 1, 0, 2.0, 2), Found(8, 1, 1, 1.0, 2)], 0.5)[0].score
     1.6666666666666667
     """
-    if mix:
-        scores = {(each.document, each.position): each.score for each in found}
-        made = []
-        for each in found:
-            score, weights = each.score, 1.0
-            for distance in range(1, reach + 1):
-                weight = mix**distance
-                for place in (each.position - distance, each.position + distance):
-                    if place >= 0 and (place < each.of or not each.of):
-                        score += weight * scores.get((each.document, place), 0.0)
-                        weights += weight
-            made.append(each._replace(score=score / weights))
-        found = sorted(made, key=lambda each: (-each.score, each.document, each.position))
-    return list(found[:limit])
+    if not mix:
+        return list(found)
+    scores = {(each.document, each.position): each.score for each in found}
+    made = []
+    for each in found:
+        score, weights = each.score, 1.0
+        for distance in range(1, reach + 1):
+            weight = mix**distance
+            for place in (each.position - distance, each.position + distance):
+                if place >= 0 and (place < each.of or not each.of):
+                    score += weight * scores.get((each.document, place), 0.0)
+                    weights += weight
+        made.append(each._replace(score=score / weights))
+    return made
 
 
 def fused(
@@ -45,16 +80,16 @@ def fused(
     mode: str,
     fusion: str,
     weights: tuple[float, float],
+    uris: Uris,
 ) -> list[tuple[Found, Standing]]:
     """The passages of both lists, best first: by their score in one list, or by both.
 
     With ``scores`` each list gives its weight times the score over the best score of the list,
-    with ``ranks`` its weight divided by 60 plus the rank. Equal scores stay in the order of their
-    documents and places.
+    with ``ranks`` its weight divided by 60 plus the rank.
     """
     places: dict[int, Found] = {}
     by_words, by_meaning = _ranks(words, places), _ranks(meaning, places)
-    best = [
+    largest = [
         max((each.score for each in results), default=0.0) or 1.0 for results in (words, meaning)
     ]
     made = []
@@ -66,8 +101,8 @@ def fused(
         elif mode == "meaning":
             score = meaning_score or 0.0
         elif fusion == "scores":
-            score = weights[0] * (words_score or 0.0) / best[0]
-            score += weights[1] * (meaning_score or 0.0) / best[1]
+            score = weights[0] * (words_score or 0.0) / largest[0]
+            score += weights[1] * (meaning_score or 0.0) / largest[1]
         else:
             score = sum(
                 weight / (_K + rank)
@@ -82,8 +117,7 @@ def fused(
             meaning_score=meaning_score,
         )
         made.append((found, standing))
-    made.sort(key=lambda each: (-each[1].score, each[0].document, each[0].position))
-    return made
+    return ordered(made, lambda each: (each[1].score, each[0]), uris)
 
 
 def _ranks(

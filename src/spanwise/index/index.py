@@ -20,7 +20,7 @@ from spanwise.extras import require_extra
 from spanwise.index.bundle import read_bundle, write_bundle
 from spanwise.index.embedding import Embedding, unit_vectors
 from spanwise.index.files import FileState, FolderRun, Selection
-from spanwise.index.fusion import fused, mixed
+from spanwise.index.fusion import best, fused, mixed, ordered
 from spanwise.index.hits import Hits
 from spanwise.index.ingest import Run
 from spanwise.index.making import Making
@@ -461,7 +461,7 @@ class Index:
         - ``min_score``: on `Hit.score`: BM25 for words, the cosine for meaning, what the fusion
           gives for both, the reranker's where there is one.
         - ``rerank``: a function from the query and a list of passages to a score each; asked about
-          the ``rerank_depth`` best. The others are left out.
+          the ``rerank_depth`` best, once about each text. The others are left out.
         - ``budget``: the most that all texts together may measure, in characters or a `Cap`.
         - ``expand``: passages to add on each side, or ``"section"`` or ``"document"``. What stands
           above the first heading is a section of its own.
@@ -492,21 +492,24 @@ class Index:
             embedder = self._making.embedder()
             vector = unit_vectors(numpy, embedder, embedder.embed([query]), 1)[0]
             self._making.refuse_other_vectors(embedder)
-        asked = read_query(query)
+        asked, uris = read_query(query), self._store.uris
         with self._store.reading():
             while True:
                 words = meaning = []
                 if wishes.mode != "meaning":
                     reach = max(depth, _MIX_DEPTH) if mix else depth
-                    found = self._store.find_words(asked, scope, reach)
-                    words = mixed(found, mix, depth, _WORDS_REACH)
+                    found = best(partial(self._store.find_words, asked, scope), reach, uris)
+                    found = mixed(found, mix, _WORDS_REACH)
+                    words = ordered(found, lambda each: (each.score, each), uris)[:depth]
                 if vector is not None:
-                    meaning = self._store.find_near(self._making.space, vector, scope, depth, mix)
-                ranked = fused(words, meaning, wishes.mode, wishes.fusion, wishes.weights)
-                hits = choose_hits(self._store, ranked, wishes)
+                    space = self._making.space
+                    near = partial(self._store.find_near, space, vector, scope, mix=mix)
+                    meaning = best(near, depth, uris)
+                ranked = fused(words, meaning, wishes.mode, wishes.fusion, wishes.weights, uris)
+                hits, is_starved = choose_hits(self._store, ranked, wishes)
                 # Repeats of one passage may have taken all places: look further down.
                 is_all = max(len(words), len(meaning)) < depth
-                if is_all or not wishes.is_starved(hits) or depth >= _DEEPEST:
+                if is_all or not is_starved or depth >= _DEEPEST:
                     return hits
                 depth *= _DEEPER
 

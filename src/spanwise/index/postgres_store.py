@@ -259,6 +259,11 @@ class PostgresStore:
 
     # --- passages ---------------------------------------------------------------------------
 
+    def uris(self, documents: Iterable[int]) -> dict[int, str]:
+        """What documents are called, by their keys; those that are gone are left out."""
+        with self.reading():
+            return self._tables.uris([("id = ANY(%s::bigint[])", (list(documents),))])
+
     def passages(self, keys: Iterable[int]) -> list[Passage]:
         """Passages by their keys, in that order; those that are gone are left out."""
         wanted = list(keys)

@@ -26,6 +26,11 @@ class Passages:
         self._parts = parts
         self._readings = readings
 
+    def uris(self, documents: Iterable[int]) -> dict[int, str]:
+        """What documents are called, by their keys; those that are gone are left out."""
+        entries = {key: self._readings.entry_of(key) for key in documents}
+        return {key: read(entry.payload["uri"]) for key, entry in entries.items() if entry}
+
     def picked(self, keys: Sequence[int]) -> list[Passage]:
         """Passages by their keys, in that order; those that are gone are left out."""
         if not keys:

@@ -330,6 +330,11 @@ class QdrantStore:
 
     # --- passages ---------------------------------------------------------------------------
 
+    def uris(self, documents: Iterable[int]) -> dict[int, str]:
+        """What documents are called, by their keys; those that are gone are left out."""
+        with self.reading():
+            return self._passages.uris(documents)
+
     def passages(self, keys: Iterable[int]) -> list[Passage]:
         """Passages by their keys, in that order; those that are gone are left out."""
         with self.reading():

@@ -127,8 +127,7 @@ class Vectors:
             found = self._narrow(name, query, conditions, scope, live)
         else:
             found = self._wide(name, query, conditions, scope, depth, live, mix == 0)
-        found.sort(key=lambda each: (-each.score, each.document, each.position))
-        found = mixed(found, mix, len(found))
+        found = sorted(mixed(found, mix), key=lambda each: -each.score)
         return [each for each in found if each.score > 0][:limit]
 
     def _narrow(

@@ -38,9 +38,15 @@ class _Kept:
     repeats: list[str] = field(default_factory=list)
 
 
-def choose_hits(store: Store, ranked: Sequence[tuple[Found, Standing]], wishes: Wishes) -> Hits:
-    """The hits among ranked passages, and what became of the others."""
-    return _Choice(store, wishes).of(ranked)
+def choose_hits(
+    store: Store, ranked: Sequence[tuple[Found, Standing]], wishes: Wishes
+) -> tuple[Hits, bool]:
+    """The hits among ranked passages with what became of the others, and whether they are few.
+
+    Few: repeats took places, so that there may be more hits further down.
+    """
+    choice = _Choice(store, wishes)
+    return choice.of(ranked), choice.is_starved
 
 
 class _Choice:
@@ -56,6 +62,13 @@ class _Choice:
         self._ranges: dict[int, list[_Kept]] = {}
         self._fates: dict[int, tuple[Passage, Standing, str]] = {}
         self._spent = self._places = 0
+        self._is_spent = False  # whether the budget had no room for a passage
+
+    @property
+    def is_starved(self) -> bool:
+        """Whether hits are fewer than asked for since they stand for others too."""
+        repeated = any(each.repeats or each.joined for each in self._kept.values())
+        return repeated and len(self._kept) < self._wishes.limit and not self._is_spent
 
     def of(self, ranked: Sequence[tuple[Found, Standing]]) -> Hits:
         wishes = self._wishes
@@ -90,11 +103,13 @@ class _Choice:
         wishes = self._wishes
         rest, why = list(ranked), ""
         if wishes.rerank is not None:
-            top, rest = rest[: wishes.rerank_depth], rest[wishes.rerank_depth :]
-            for passage, standing in self._reranked(top, wishes.rerank):
+            reranked = self._reranked(rest, wishes.rerank)
+            for passage, standing in reranked:
                 yield passage, standing, ""
             if not wishes.explain:
                 return
+            done = {passage.key for passage, _ in reranked}
+            rest = [each for each in rest if each[0].chunk not in done]
             why = f"below rerank_depth={wishes.rerank_depth}"
         step = max(2, 2 * wishes.limit)
         for i in range(0, len(rest), step):
@@ -105,17 +120,35 @@ class _Choice:
     def _reranked(
         self, ranked: Sequence[tuple[Found, Standing]], rerank: Rerank
     ) -> list[tuple[Passage, Standing]]:
+        """The best passages of a ranking in the order of a reranker; it sees each text once."""
         standings = {found.chunk: standing for found, standing in ranked}
-        passages = self._store.passages(standings)
-        if not passages:  # a model has no answer for nothing
+        passages, texts = self._distinct(list(standings))
+        if not texts:  # a model has no answer for nothing
             return []
-        answer = rerank(self._wishes.query, [each.chunk.embed_text for each in passages])
+        answer = rerank(self._wishes.query, list(texts))
+        scores = dict(zip(texts, _scores(answer, len(texts)), strict=True))
         made = [
-            (passage, replace(standings[passage.key], score=score))
-            for passage, score in zip(passages, _scores(answer, len(passages)), strict=True)
+            (each, replace(standings[each.key], score=scores[each.chunk.embed_text]))
+            for each in passages
         ]
         # What is no number would leave the others in no order.
         return sorted(made, key=lambda each: (isnan(each[1].score), -each[1].score))
+
+    def _distinct(self, keys: list[int]) -> tuple[list[Passage], dict[str, None]]:
+        """The first passages that hold so many texts as are reranked, and those texts."""
+        depth = self._wishes.rerank_depth
+        passages: list[Passage] = []
+        texts: dict[str, None] = {}
+        for i in range(0, len(keys), depth):
+            for passage in self._store.passages(keys[i : i + depth]):
+                text = passage.chunk.embed_text
+                if len(texts) == depth and text not in texts:
+                    return passages, texts
+                texts[text] = None
+                passages.append(passage)
+            if not self._wishes.fold:
+                break
+        return passages, texts
 
     def _fate(self, passage: Passage, standing: Standing) -> str:
         """Keep a passage, or say why not."""
@@ -215,6 +248,7 @@ class _Choice:
         return 0 if budget is None else budget.sizer(self._store.text(document, start, end))
 
     def _over(self, size: int) -> str:
+        self._is_spent = True
         budget = self._wishes.budget
         return f"{size:,} more would be over the budget of {budget}; {self._spent:,} are spent"
 

@@ -276,6 +276,12 @@ class SqliteStore:
 
     # --- passages ---------------------------------------------------------------------------
 
+    def uris(self, documents: Iterable[int]) -> dict[int, str]:
+        """What documents are called, by their keys; those that are gone are left out."""
+        with self.reading():
+            wanted = parts(list(documents))
+            return self._tables.uris((f"id IN ({marks(part)})", part) for part in wanted)
+
     def passages(self, keys: Iterable[int]) -> list[Passage]:
         """Passages by their keys, in that order; those that are gone are left out."""
         wanted = list(keys)

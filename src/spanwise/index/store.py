@@ -91,7 +91,7 @@ class Store(Protocol):
         """Drop the vectors that no passage needs, and all of other spaces; how many."""
 
     def find_words(self, query: WordQuery, scope: Scope, limit: int) -> list[Found]:
-        """The best passages by BM25, best first; those of equal score in order of their keys."""
+        """The best passages by BM25, best first."""
 
     def find_near(
         self, space: str, vector: Any, scope: Scope, limit: int, mix: float
@@ -104,6 +104,9 @@ class Store(Protocol):
 
     def index_vectors(self, space: str = "") -> None:
         """Have searches by meaning go by a graph from now on: quick, and nearly exact."""
+
+    def uris(self, documents: Iterable[int]) -> dict[int, str]:
+        """What documents are called, by their keys; those that are gone are left out."""
 
     def passages(self, keys: Iterable[int]) -> list[Passage]:
         """Passages by their keys, in that order; those that are gone are left out."""

@@ -63,6 +63,14 @@ class Tables:
         )
         return row, [ChunkRow(*each) for each in chunks]
 
+    def uris(self, which: Iterable[Which]) -> dict[int, str]:
+        """What the documents of these conditions are called, by their keys."""
+        return {
+            key: text_of(uri)
+            for condition, values in which
+            for key, uri in self._read(f"SELECT id, uri FROM documents WHERE {condition}", values)
+        }
+
     def picked(self, keys: Sequence[int], which: Iterable[Which]) -> list[Passage]:
         """The passages of these conditions, in the order of their keys; the gone are left out."""
         found = {passage.key: passage for each in which for passage in self._passages(each)}

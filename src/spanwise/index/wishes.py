@@ -9,7 +9,6 @@ from numbers import Real
 
 from spanwise.cutting.caps import Cap
 from spanwise.errors import OptionError, require, shown
-from spanwise.index.hits import Hits
 
 __all__ = ["MIX", "Rerank", "Wishes", "wishes_of"]
 
@@ -56,11 +55,6 @@ class Wishes:
         """How many passages are taken from each list."""
         wanted = max(_DEPTH, _DEPTH_A_HIT * self.limit, self.rerank_depth if self.rerank else 0)
         return min(wanted, _DEEPEST)
-
-    def is_starved(self, hits: Hits) -> bool:
-        """Whether hits are fewer than asked for since they stand for others too."""
-        repeated = any(hit.repeats or hit.joined for hit in hits)
-        return repeated and len(hits) < self.limit and self.rerank is None and self.budget is None
 
 
 def wishes_of(
