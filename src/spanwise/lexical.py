@@ -7,7 +7,7 @@ in the same order, so the two lists are read side by side. Positions are code po
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from functools import cache
 from itertools import groupby
 from typing import Literal, NamedTuple
@@ -289,7 +289,9 @@ def query_terms(query: str, fold: Fold) -> _Terms:
     return numbers
 
 
-def _scan(text: str, terms: _Terms, fold: Fold, stem: Fold) -> list[Match]:
+def _scan(
+    text: str, terms: _Terms, fold: Fold, stem: Fold, begun: Container[str] | None
+) -> list[Match]:
     """Every match of every term; of those that end together only the longest."""
     exact: dict[str, int] = {}
     stems: dict[str, int] = {}
@@ -301,7 +303,9 @@ def _scan(text: str, terms: _Terms, fold: Fold, stem: Fold) -> list[Match]:
                 sequences.append((tuple(map(stem, term)), number))
             continue
         stems.setdefault(stem(term[0]), number)
-        if quoted or _spaceless().match(term[0]) or (len(term[0]) == 1 and term[0].isascii()):
+        short = len(term[0]) == 1 and term[0].isascii()
+        is_open = not short if begun is None else term[0] in begun
+        if quoted or _spaceless().match(term[0]) or not is_open:
             exact[term[0]] = number
         else:
             open_ended.append((term[0], number))
@@ -360,12 +364,18 @@ def _disjoint(matches: list[Match], join: int) -> list[Match]:
 
 
 def find_matches(
-    text: str, query: str, *, fold_accents: bool = False, stem: Fold = str
+    text: str,
+    query: str,
+    *,
+    fold_accents: bool = False,
+    stem: Fold = str,
+    begun: Container[str] | None = None,
 ) -> list[Match]:
     """Where the words and phrases of a query stand in a text, in order and disjoint.
 
     - A word matches every word that begins with it, and the match is the whole word. A single
-      ASCII letter or digit matches itself alone.
+      ASCII letter or digit matches itself alone. With `begun`, words as they are compared, only
+      those match what begins with them.
     - In a script without spaces a word matches anywhere, and the match is what was asked for. A
       longer run found nowhere is looked for by its pairs of letters, as a bigram index does.
     - A quoted phrase matches whole words with white space or punctuation between them. A word with
@@ -380,7 +390,7 @@ def find_matches(
     """
     fold = folder(fold_accents)
     terms = query_terms(query, fold)
-    matches = _scan(text, terms, fold, stem)
+    matches = _scan(text, terms, fold, stem, begun)
     found = {match.term for match in matches}
     missing = [
         term
@@ -390,4 +400,4 @@ def find_matches(
     loose = loosened(missing, terms)
     if not loose:
         return _disjoint(matches, join=0)
-    return _disjoint(matches + _scan(text, loose, fold, stem), join=max(map(len, missing)))
+    return _disjoint(matches + _scan(text, loose, fold, stem, begun), join=max(map(len, missing)))

@@ -6,7 +6,7 @@ escapes the document and adds signs of our own. Positions are code points.
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass
 from functools import cache
 
@@ -177,6 +177,7 @@ def highlight(
     origin: int = 0,
     fold_accents: bool = False,
     stem: Fold = str,
+    begun: Container[str] | None = None,
 ) -> Highlight:
     """The part of a text that answers a query best, with every matched word in it marked.
 
@@ -189,6 +190,7 @@ def highlight(
       every document position.
     - `fold_accents`: also match words that differ in their accents.
     - `stem`: also match words that this makes equal, such as `spanwise.stemming.stem`.
+    - `begun`: only these words match what begins with them; unset, every word does.
 
     Edges stand beside white space where it is within 40 code points, else at a word's edge, else
     inside a word, and never inside a cluster. A cut never leaves closing punctuation or white
@@ -202,7 +204,7 @@ def highlight(
     require("width", width, 1, "200 is a usual length")
     require("origin", origin, 0, "0 is the start of the document")
     lo, hi = trim(text, 0, len(text))
-    matches = find_matches(text, query, fold_accents=fold_accents, stem=stem)
+    matches = find_matches(text, query, fold_accents=fold_accents, stem=stem, begun=begun)
     if matches:
         ranges = _best(text, matches, width)
         core_start, core_end = ranges[0][0], ranges[-1][1]

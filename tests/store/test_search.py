@@ -462,6 +462,20 @@ def test_a_score_that_is_no_number_leaves_the_others_in_order() -> None:
         assert texts_of(hits) == ["refund three", "refund one"]
 
 
+def test_a_hit_marks_what_was_found() -> None:
+    """Fault: `r*` marked nothing, and `car` marked what begins with it, which is not found."""
+    with index_of("Refunds. A car on a carpet.", "A carpet.") as index:
+        (hit,) = index.search("re*")
+        assert (hit.words, hit.snippet().plain("[", "]")) == (
+            ("Refunds",),
+            "[Refunds]. A car on a carpet.",
+        )
+        assert index.search("r*")[0].words == ("Refunds",)
+        (hit,) = index.search("car")
+        assert hit.words == ("car",)
+        assert index.search("refund")[0].words == ("Refunds",)
+
+
 def test_repeats_take_no_place_from_what_is_asked_for() -> None:
     """Fault: with a budget that nobody reached, or a reranker, what stood below them was lost."""
     texts = {f"d{i}": "Refund refund." for i in range(150)} | {"z": "A refund takes five days."}

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, overload
 
 from spanwise.chunks import Chunk
+from spanwise.index.queries import read_query
 from spanwise.lexical import find_matches
 from spanwise.snippets import Highlight, highlight
 from spanwise.stemming import stem
@@ -64,7 +65,7 @@ class Hit:
     def words(self) -> tuple[str, ...]:
         """The words of the passage that the query matches, as they are written there."""
         text, _ = self._near
-        found = find_matches(text, self.query, fold_accents=True, stem=stem if self.stems else str)
+        found = find_matches(text, self.query, fold_accents=True, **self._matching)
         return tuple(dict.fromkeys(text[match.start : match.end] for match in found))
 
     def snippet(self, width: int = 200) -> Highlight:
@@ -76,8 +77,16 @@ class Hit:
             width=width,
             origin=origin,
             fold_accents=True,
-            stem=stem if self.stems else str,
+            **self._matching,
         )
+
+    @property
+    def _matching(self) -> dict[str, Any]:
+        """What the index takes for equal words, and for beginnings of words."""
+        return {
+            "stem": stem if self.stems else str,
+            "begun": read_query(self.query).prefixes,
+        }
 
     @property
     def _near(self) -> tuple[str, int]:
