@@ -30,6 +30,7 @@ from spanwise import (
     words,
 )
 from spanwise.embedders.function import FunctionEmbedder
+from spanwise.errors import EmbedderError
 from spanwise.index import Index, IndexReport, Progress, SqliteStore
 from spanwise.index.bundle import _sealed
 from spanwise.index.sqlite_file import SqliteFile
@@ -1744,3 +1745,28 @@ def test_another_embedder_is_taken_over_by_every_document_of_the_next_run(tmp_pa
             assert index.add(Document(text="refund a", uri="a")).unchanged == 1
     with Index.open(path, embedder=embedder("D")) as index:
         assert found(index) == ["a", "b", "c", "d", "docs/f.md"]
+
+
+def test_a_model_in_a_folder_is_found_from_every_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fault: it was noted as it was typed, and looked for in whatever folder one was in."""
+
+    def find(name: str) -> FunctionEmbedder:
+        if not Path(name.partition(":")[2]).is_dir():
+            raise EmbedderError(f"folder={name!r} is no folder")
+        return FunctionEmbedder(lambda texts: [[1.0, 2.0]] * len(texts), id="m", dimensions=2)
+
+    monkeypatch.setattr("spanwise.index.making.find_embedder", find)
+    (tmp_path / "home" / "model").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "home")
+    with Index.open(tmp_path / "i.db", embedder="onnx:model") as index:
+        index.add(Document(text="A refund.", uri="r"))
+    monkeypatch.chdir(tmp_path)
+    with Index.open(tmp_path / "i.db") as index:
+        assert index.search("refund").mode == "both"
+    (tmp_path / "home" / "model").rmdir()
+    with Index.open(tmp_path / "i.db") as index:
+        assert index.search("refund", mode="words")
+        with pytest.raises(StoreError, match=r"its embedder onnx:.*model cannot be had"):
+            index.search("refund")

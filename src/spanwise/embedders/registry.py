@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 
@@ -12,7 +13,7 @@ from spanwise.embedders.sentence_transformers import SentenceTransformerEmbedder
 from spanwise.embedders.wordllama import WordLlamaEmbedder
 from spanwise.errors import OptionError, shown
 
-__all__ = ["FORMS", "find_embedder"]
+__all__ = ["FORMS", "find_embedder", "lasting_name"]
 
 # The forms of a name, each with what it means.
 FORMS = (
@@ -54,3 +55,11 @@ def find_embedder(name: str) -> Embedder:
         f"embedder={shown(masked)} is not known; give one of "
         + ", ".join(form for form, _ in FORMS)
     )
+
+
+def lasting_name(name: str) -> str:
+    """The same name from every folder: that of a model in a folder is its absolute path."""
+    kind, colon, rest = name.partition(":")
+    if kind in ("onnx", "sentence-transformers") and os.path.isdir(rest):  # noqa: PTH112
+        return f"{kind}{colon}{os.path.abspath(rest)}"  # noqa: PTH100 - keeps symbolic links
+    return name

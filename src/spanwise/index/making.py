@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from spanwise.cutting.caps import Cap
 from spanwise.embedders.base import Embedder, ceiling_of
-from spanwise.embedders.registry import find_embedder
-from spanwise.errors import OptionError, StoreError, shown
+from spanwise.embedders.registry import find_embedder, lasting_name
+from spanwise.errors import EmbedderError, OptionError, StoreError, shown
 from spanwise.index.embedding import fingerprint_of
 from spanwise.index.recipes import read_splitter, write_splitter
 from spanwise.index.rows import Scope, recipe_of
@@ -198,7 +198,13 @@ class Making:
                     f"{self._store.name}: it was made with the embedder {self.space}, which has no "
                     "name to find it by; pass it as embedder=..., or search by words"
                 )
-            found = self._embedder = find_embedder(name)
+            try:
+                found = self._embedder = find_embedder(name)
+            except (OptionError, EmbedderError) as fault:
+                raise StoreError(
+                    f"{self._store.name}: its embedder {name} cannot be had ({fault}); pass it as "
+                    "embedder=..., or search by words"
+                ) from fault
             self._name = name
             self._refuse_embedder()
         return found
@@ -264,7 +270,7 @@ class Making:
             "splitter_made": write_splitter(splitter),
             "ceiling": "" if self._ceiling is None or not stored else str(self._ceiling),
             # A name may hold a password; then the embedder has to be passed each time.
-            "embedder_name": "" if "@" in self._name else self._name,
+            "embedder_name": "" if "@" in self._name else lasting_name(self._name),
         }
         if recipe.made != self._settings.get("made", recipe.made):
             settings[_BEHIND] = "1"
