@@ -8,7 +8,7 @@ from typing import ClassVar
 from spanwise.cutting.caps import Cap, Capped, allows
 from spanwise.cutting.sizers import Measure, Sizer, chars
 from spanwise.cutting.spans import Spans, trim
-from spanwise.documents import RECORDS, Document
+from spanwise.documents import Document
 from spanwise.errors import OptionError, shown
 from spanwise.splitters.base import Sized
 from spanwise.splitters.text import cap_spans, carried, pack_whole
@@ -59,11 +59,10 @@ class ByPart(Sized):
         """Where the cuts fall."""
         text, overlap = document.text, self.borrowed
         kinds = document.kinds
-        if self.kind not in kinds and (kinds or document.essence not in RECORDS) and text.strip():
+        if kinds and self.kind not in kinds:
             raise OptionError(
                 f"kind={shown(self.kind)} is no part of {document.uri or 'this text'}, which has "
-                f"{', '.join(kinds) or 'no parts'}; give one of its kinds, or use chunk, which "
-                "chooses"
+                f"{', '.join(kinds)}; give one of these, or use chunk, which chooses"
             )
         measure = self.measure(text)
         ranges = self._ranges(document, measure)
