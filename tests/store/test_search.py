@@ -6,7 +6,7 @@ import html
 import itertools
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy
 import pytest
@@ -286,18 +286,23 @@ def test_words_are_mixed_with_the_neighbours_that_were_found() -> None:
     )
 
 
+def unnamed(documents: Iterable[int]) -> dict[int, str]:
+    """Documents without names."""
+    return {}
+
+
 def test_fusion_adds_shares_of_the_best_score_or_reciprocal_ranks() -> None:
     by_words = [Found(1, 1, 0, 8.0), Found(2, 1, 1, 4.0)]
     meaning = [Found(2, 1, 1, 0.5), Found(3, 2, 0, 0.4)]
     scores = {
-        f.chunk: s.score for f, s in fused(by_words, meaning, "both", "scores", (1.0, 0.5), dict)
+        f.chunk: s.score for f, s in fused(by_words, meaning, "both", "scores", (1.0, 0.5), unnamed)
     }
     assert scores == pytest.approx({1: 1.0, 2: 0.5 + 0.5, 3: 0.4})
     ranks = {
-        f.chunk: s.score for f, s in fused(by_words, meaning, "both", "ranks", (1.0, 2.0), dict)
+        f.chunk: s.score for f, s in fused(by_words, meaning, "both", "ranks", (1.0, 2.0), unnamed)
     }
     assert ranks == pytest.approx({1: 1 / 61, 2: 1 / 62 + 2 / 61, 3: 2 / 62})
-    assert fused([], [], "both", "scores", (1.0, 1.0), dict) == []
+    assert fused([], [], "both", "scores", (1.0, 1.0), unnamed) == []
 
 
 @pytest.mark.parametrize("fusion", ["scores", "ranks"])

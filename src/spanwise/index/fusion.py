@@ -3,50 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import pairwise
-from typing import TypeVar
 
 from spanwise.index.hits import Standing
 from spanwise.index.rows import Found
 
-__all__ = ["Uris", "best", "fused", "mixed", "ordered"]
+__all__ = ["Uris", "best", "by_score", "fused", "in_order", "mixed"]
 
 # Cormack, Clarke and Buettcher, "Reciprocal rank fusion outperforms Condorcet and individual rank
 # learning methods", SIGIR 2009.
 _K = 60
 
-# Where equal scores go on behind the last one asked for, so many times more are asked for.
-_MORE = 4
+# So many more are asked for, since equal scores may go on behind the last one asked for; where they
+# go on still, so many times more.
+_SLACK, _MORE = 64, 4
 
 # What documents are called, by their keys.
 Uris = Callable[[Iterable[int]], Mapping[int, str]]
 
-_T = TypeVar("_T")
-
 
 def best(ask: Callable[[int], list[Found]], limit: int, uris: Uris) -> list[Found]:
-    """The best passages of a list, which is asked for so many; of equal ones as in `ordered`."""
-    asked = limit + 1
+    """The best passages of a list, which is asked for so many; of equal ones as in `in_order`."""
+    asked = limit + _SLACK
     found = ask(asked)
     while len(found) == asked and found[limit - 1].score == found[-1].score:
         asked *= _MORE
         found = ask(asked)
-    return ordered(found, lambda each: (each.score, each), uris)[:limit]
+    return by_score(found, uris)[:limit]
 
 
-def ordered(made: Iterable[_T], of: Callable[[_T], tuple[float, Found]], uris: Uris) -> list[_T]:
-    """Largest scores first; equal ones by their documents' uris and their places.
+def by_score(found: Sequence[Found], uris: Uris) -> list[Found]:
+    """Passages in the order of their scores; see `in_order`."""
+    return [found[i] for i in in_order([each.score for each in found], found, uris)]
+
+
+def in_order(scores: Sequence[float], found: Sequence[Found], uris: Uris) -> list[int]:
+    """Places of the largest scores first; equal ones by their documents' uris and their places.
 
     So that the order is that of the documents, however and whenever each was written.
     """
-    scored = sorted(((*of(each), each) for each in made), key=lambda entry: -entry[0])
-    tied: set[int] = set()
-    for (score, found, _), (other, beside, _) in pairwise(scored):
-        if score == other and found.document != beside.document:
-            tied |= {found.document, beside.document}
-    names = uris(tied) if tied else {}
-    scored.sort(key=lambda entry: (-entry[0], names.get(entry[1].document, ""), entry[1].position))
-    return [each for _, _, each in scored]
+    order = sorted(range(len(scores)), key=scores.__getitem__, reverse=True)
+    runs: list[tuple[int, int]] = []  # of equal scores
+    start = 0
+    for i in range(1, len(order) + 1):
+        if i == len(order) or scores[order[i]] != scores[order[start]]:
+            if i - start > 1:
+                runs.append((start, i))
+            start = i
+    if runs:
+        names = uris({found[place].document for first, end in runs for place in order[first:end]})
+        for first, end in runs:
+            order[first:end] = sorted(
+                order[first:end],
+                key=lambda place: (names.get(found[place].document, ""), found[place].position),
+            )
+    return order
 
 
 def mixed(found: Sequence[Found], mix: float, reach: int = 1) -> list[Found]:
@@ -61,16 +71,16 @@ def mixed(found: Sequence[Found], mix: float, reach: int = 1) -> list[Found]:
     if not mix:
         return list(found)
     scores = {(each.document, each.position): each.score for each in found}
+    beside = [(step * sign, mix**step) for step in range(1, reach + 1) for sign in (-1, 1)]
     made = []
-    for each in found:
-        score, weights = each.score, 1.0
-        for distance in range(1, reach + 1):
-            weight = mix**distance
-            for place in (each.position - distance, each.position + distance):
-                if place >= 0 and (place < each.of or not each.of):
-                    score += weight * scores.get((each.document, place), 0.0)
-                    weights += weight
-        made.append(each._replace(score=score / weights))
+    for chunk, document, position, own, of in found:
+        score, weights = own, 1.0
+        for distance, weight in beside:
+            place = position + distance
+            if place >= 0 and (place < of or not of):
+                score += weight * scores.get((document, place), 0.0)
+                weights += weight
+        made.append(Found(chunk, document, position, score / weights, of))
     return made
 
 
@@ -117,7 +127,8 @@ def fused(
             meaning_score=meaning_score,
         )
         made.append((found, standing))
-    return ordered(made, lambda each: (each[1].score, each[0]), uris)
+    scores, passages = [each.score for _, each in made], [found for found, _ in made]
+    return [made[i] for i in in_order(scores, passages, uris)]
 
 
 def _ranks(

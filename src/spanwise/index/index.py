@@ -20,7 +20,7 @@ from spanwise.extras import require_extra
 from spanwise.index.bundle import read_bundle, write_bundle
 from spanwise.index.embedding import Embedding, unit_vectors
 from spanwise.index.files import FileState, FolderRun, Selection
-from spanwise.index.fusion import best, fused, mixed, ordered
+from spanwise.index.fusion import best, by_score, fused, mixed
 from spanwise.index.hits import Hits
 from spanwise.index.ingest import Run
 from spanwise.index.making import Making
@@ -499,8 +499,7 @@ class Index:
                 if wishes.mode != "meaning":
                     reach = max(depth, _MIX_DEPTH) if mix else depth
                     found = best(partial(self._store.find_words, asked, scope), reach, uris)
-                    found = mixed(found, mix, _WORDS_REACH)
-                    words = ordered(found, lambda each: (each.score, each), uris)[:depth]
+                    words = by_score(mixed(found, mix, _WORDS_REACH), uris)[:depth]
                 if vector is not None:
                     space = self._making.space
                     near = partial(self._store.find_near, space, vector, scope, mix=mix)
