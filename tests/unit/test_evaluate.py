@@ -623,6 +623,46 @@ def test_without_context_the_same_ranges_are_indexed_bare() -> None:
     assert one.indexed == sum(len(each.embed_text) for each in made) / size
 
 
+def with_what_nobody_searches() -> list[Document]:
+    """Documents with front matter and a payload, each of which may be a passage of its own."""
+    head = "---\ntitle: Page {0}\nauthor: Somebody\ntags: [alpha, beta, gamma]\n---\n\n"
+    said = "Some sentence about item {0} that goes on for a while and ends here. " * 12
+    data = "\n\n![](data:image/png;base64,{1})\n\n# More of number {0}\n\nWords, also of {0}.\n"
+    text = f"{head}# Topic number {{0}} here\n\n{said}{data}"
+    payload = "iVBORw0KGgoAAAANSUhEUgAA" * 40
+    return [
+        Document(text=text.format(i, payload), uri=f"p{i}.md", media_type="text/markdown")
+        for i in range(12)
+    ]
+
+
+def test_what_no_index_takes_has_no_part_in_the_mean_size() -> None:
+    """Fault: front matter counted as a passage, so that splitters were compared at 417 and 300."""
+    documents = with_what_nobody_searches()
+    asked = known_item_questions(documents, count=10)
+    setups = [
+        by_heading(overlap=0),
+        by_text(overlap=0),
+        Setup("bare", by_heading(overlap=0), context=False),
+    ]
+    found = evaluate(asked, documents, setups, mean_size=350)
+    for row in found.rows:
+        near = [note for note in found.notes if f"{row.name} comes no nearer" in note]
+        assert (abs(row.mean_size - 350) <= 7) != bool(near), (row, near)
+        assert not near or f"{row.mean_size:,.0f} characters" in near[0]
+
+
+def test_without_context_the_index_takes_no_more() -> None:
+    """Fault: a bare document is plain text, so its front matter was indexed as a passage."""
+    documents = with_what_nobody_searches()
+    asked = known_item_questions(documents, count=10)
+    splitter = by_heading(overlap=0)
+    setups = [Setup("with", splitter), Setup("bare", splitter, context=False)]
+    one, other = evaluate(asked, documents, setups).rows
+    assert (one.chunks, one.mean_size, one.whole) == (other.chunks, other.mean_size, other.whole)
+    assert one.chunks < sum(len(splitter.split(each)) for each in documents)
+
+
 class Letters:
     """An embedder that counts letters."""
 

@@ -21,7 +21,7 @@ from spanwise.evaluate.measures import (
     recall_within,
 )
 from spanwise.evaluate.questions import Question
-from spanwise.evaluate.retrieval import finding
+from spanwise.evaluate.retrieval import finding, taken
 from spanwise.evaluate.setups import Setup, checked
 from spanwise.evaluate.sizing import CLOSE, resized, size_field
 from spanwise.splitters.base import Splitter
@@ -120,9 +120,9 @@ def _at_mean_size(setup: Setup, corpus: Corpus, wanted: int, notes: list[str]) -
         capped = replace(setup, splitter=splitter).capped_splitter
         count = own = 0
         for each in corpus.documents.values():
-            chunks = capped.split(each)
-            count += len(chunks)
-            own += sum(chunks.ends) - sum(chunks.bodies)
+            spans = taken(capped.split(each))
+            count += len(spans)
+            own += sum(end - body for _, body, end in spans)
         return own / count if count else 0.0
 
     made = replace(setup, splitter=resized(setup.splitter, wanted, mean_of))
