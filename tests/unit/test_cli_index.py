@@ -323,6 +323,39 @@ def test_wrong_use_is_two_and_leaves_no_file(
 
 
 @pytest.mark.parametrize(
+    "arguments",
+    [
+        ["index", "--to", "new.db"],
+        ["index", "docs", "--to", "new.db"],
+        ["index", "--to", "docs.db", "--rebuild"],
+        ["index", "docs", "--to", "new.db", "--embedder"],
+        ["index", "docs", "--to", "new.db", "--by"],
+        ["index", "docs", "--to", "new.db", "--encoding"],
+        ["index", "docs", "--to"],
+        ["search", "refund", "--in"],
+        ["verify"],
+        ["chunk", "docs", "--fit"],
+        ["chunk", "docs", "--max-size", "256", "--tokenizer"],
+        ["chunk", "docs", "--by"],
+        ["chunk", "docs", "--encoding"],
+        ["explain", "docs/refunds.md", "--fit"],
+        ["snippet", "refund", "docs/refunds.md", "--encoding"],
+        ["import", "docs.bundle", "--to", "new.db", "--embedder"],
+        ["eval", "docs", "--by"],
+        ["eval", "docs", "--embedder"],
+        ["questions", "docs", "--encoding"],
+    ],
+)
+def test_an_empty_name_is_refused(cli: Cli, work: Path, arguments: list[str]) -> None:
+    """Fault: an unset variable of a shell indexed the current folder, or dropped the proof."""
+    indexed(cli)
+    status, out, err = cli(*arguments, "")
+    assert (status, out) == (2, "")
+    assert err.startswith(f"spanwise {arguments[0]}: ")
+    assert not (work / "new.db").exists()
+
+
+@pytest.mark.parametrize(
     "verb",
     [
         ["search", "x", "--in"],

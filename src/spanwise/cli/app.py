@@ -307,9 +307,7 @@ def snippet(
     fold_accents: Annotated[
         bool, typer.Option("--fold-accents", help="Match words that differ in their accents.")
     ] = False,
-    encoding: Annotated[
-        str, typer.Option(metavar="NAME", help="Unset: by byte order mark, else UTF-8.")
-    ] = "",
+    encoding: Encoding = "",
     format_: Annotated[
         SnippetFormat | None,
         typer.Option(

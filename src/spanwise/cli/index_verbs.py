@@ -48,6 +48,7 @@ from spanwise.cli.options import (
     SizerOption,
     Tokenizer,
     given_options,
+    refuse_empty,
 )
 from spanwise.cli.screen import Counting, Screen
 from spanwise.cli.strategies import index_splitter
@@ -80,6 +81,7 @@ def index(
         list[str] | None,
         typer.Argument(
             metavar="FOLDER",
+            callback=refuse_empty,
             help="Folders to bring the index up to date with.",
             show_default=False,
         ),
