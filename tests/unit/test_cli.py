@@ -295,6 +295,20 @@ def test_each_file_once(cli: Cli, tmp_path: Path) -> None:
     assert (status, len(records(out))) == (0, 1)
 
 
+@POSIX
+def test_a_file_is_one_by_whatever_way(cli: Cli, tmp_path: Path) -> None:
+    """Fault: a path through another folder, or a symbolic link, was a second file."""
+    (tmp_path / "d").mkdir()
+    (tmp_path / "a.md").write_bytes(b"A")
+    (tmp_path / "b.md").symlink_to("a.md")
+    (tmp_path / "e").symlink_to("d")
+    ways = [f"{tmp_path}/{way}" for way in ("a.md", "d/../a.md", "e/../a.md", "b.md")]
+    for first in ways:
+        status, out, _ = cli("chunk", first, *ways)
+        assert status == 0
+        assert [each["doc_uri"] for each in records(out)] == [Path(first).as_posix()]
+
+
 def test_a_folder_without_documents_is_said(cli: Cli, tmp_path: Path) -> None:
     status, out, err = cli("chunk", tmp_path)
     assert (status, out) == (1, "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import re
 from collections.abc import Callable, Iterable
@@ -788,6 +789,17 @@ def test_questions_are_json_lines_that_eval_reads(cli: Cli) -> None:
     assert {each["name"] for each in found["rows"]} == {"heading:400", "search"}
     assert found["rows"][0]["size"] in (400, for_search().chunk_size)
     assert not any("were made" in note for note in found["notes"])
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs symbolic links")
+@pytest.mark.parametrize("typed", ["docs/../docs/q.jsonl", "link.jsonl"])
+def test_questions_are_no_document_by_whatever_path(cli: Cli, work: Path, typed: str) -> None:
+    """Fault: questions among the documents were one of them where the two paths differed."""
+    _, out, _ = cli("questions", "docs", "--count", 4)
+    (work / "docs" / "q.jsonl").write_text(out, encoding="utf-8")
+    (work / "link.jsonl").symlink_to("docs/q.jsonl")
+    status, out, _ = cli("eval", typed, "docs", "--by", "search")
+    assert (status, json.loads(out)["documents"]) == (0, 3)
 
 
 @pytest.mark.usefixtures("work")

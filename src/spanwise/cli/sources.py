@@ -56,8 +56,8 @@ class Source:
 
     @property
     def place(self) -> str:
-        """The same for two ways to write one path."""
-        return self.path if self.path == STANDARD_INPUT else str(Path(self.path).absolute())
+        """The same for two ways to one file: through another folder, or a symbolic link."""
+        return self.path if self.path == STANDARD_INPUT else os.path.realpath(self.path)
 
     @property
     def media_type(self) -> str:
