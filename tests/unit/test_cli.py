@@ -276,7 +276,7 @@ def test_text_is_the_passages_as_they_are(cli: Cli, tmp_path: Path) -> None:
 @POSIX
 def test_a_document_cannot_drive_the_terminal(tmp_path: Path) -> None:
     path = tmp_path / "a\x1b[31m.md"
-    path.write_bytes(b"# A \x1b]0;title\x07\n\nOne \x1b[2J.\xc2\x9b5m")
+    path.write_bytes(b"# A \x1b]0;title\x07\n\nOne \x1b[2J.\xc2\x9b5m \xe2\x80\xae")
     for arguments in (
         ["chunk"],
         ["chunk", "--format", "text"],
@@ -285,8 +285,9 @@ def test_a_document_cannot_drive_the_terminal(tmp_path: Path) -> None:
     ):
         _, sent = on_terminal(arguments[0], path, *arguments[1:])
         assert not re.search(r"\x1b\]|\x1b\[2J|\x1b\[31m|\x9b|\x07", sent)
-    _, sent = on_terminal("snippet", "one", path)
-    assert not re.search(r"\x1b\]|\x1b\[2J|\x1b\[31m|\x9b|\x07", sent)
+    for form in ("ansi", "plain", "html", "json"):
+        _, sent = on_terminal("snippet", "one", path, "--format", form)
+        assert not re.search(r"\x1b\]|\x1b\[2J|\x1b\[31m|\x9b|\x07|\u202e", sent)
 
 
 def test_each_file_once(cli: Cli, tmp_path: Path) -> None:

@@ -658,6 +658,7 @@ def test_a_document_cannot_drive_the_terminal_or_the_page(cli: Cli) -> None:
     for arguments in (
         ("search", "refund", *common),
         ("search", "refund", *common, "--explain"),
+        ("search", "refund", *common, "--explain", "--format", "html"),
         ("search", "refund", *common, "--min-score", "99"),
         ("search", "\x1b[35mxyzzy", *common),
         ("show", uri, *common),

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from unit.test_cli import command
 
 from spanwise import (
     Chunks,
@@ -800,6 +801,28 @@ def test_questions_are_no_document_by_whatever_path(cli: Cli, work: Path, typed:
     (work / "link.jsonl").symlink_to("docs/q.jsonl")
     status, out, _ = cli("eval", typed, "docs", "--by", "search")
     assert (status, json.loads(out)["documents"]) == (0, 3)
+
+
+@pytest.mark.usefixtures("work")
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "ascii"])
+def test_questions_are_read_back_whatever_the_output_writes(encoding: str) -> None:
+    """Fault: with an output of another encoding than UTF-8 eval could not read the questions."""
+    Path("docs/ru.md").write_text("# Возврат “денег”\n\n" + "Деньги за пять дней. " * 9, "utf-8")
+    status, out, err = command("questions", "docs/ru.md", PYTHONIOENCODING=encoding)
+    assert status == 0, err
+    assert ("Возврат".encode() in out) == (encoding == "utf-8")  # a person edits them
+    Path("q.jsonl").write_bytes(out)
+    assert command("eval", "q.jsonl", "docs", "--by", "search")[0] == 0
+
+
+@pytest.mark.usefixtures("work")
+def test_questions_cannot_drive_the_terminal() -> None:
+    """Fault: control characters of a document were written raw."""
+    said = "# Some heading\n\n" + "One of many refunds \x9b5m with \u202e and \x7f in it. " * 9
+    Path("docs/bad.md").write_text(said, "utf-8")
+    _, out, _ = command("questions", "docs/bad.md")
+    assert "refunds" in out.decode()
+    assert not re.search("[\x9b\u202e\x7f]", out.decode())
 
 
 @pytest.mark.usefixtures("work")

@@ -7,7 +7,6 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from html import escape
 from typing import Annotated, Any
 
 import typer
@@ -51,7 +50,7 @@ from spanwise.cli.options import (
     Tokenizer,
     given_options,
 )
-from spanwise.cli.screen import Screen, Working, prepare_streams, visible
+from spanwise.cli.screen import Screen, Working, escaped, prepare_streams, visible
 from spanwise.cli.search_verbs import SEARCH_VERBS
 from spanwise.cli.sources import (
     Failures,
@@ -349,7 +348,7 @@ def snippet(
         }
         sys.stdout.write(json.dumps(about | asdict(found)) + "\n")
     elif form is SnippetFormat.html:
-        sys.stdout.write(f"<cite>{escape(place.citation)}</cite>\n{found.html()}\n")
+        screen.write(f"<cite>{escaped(place.citation)}</cite>\n{found.html()}\n")
     elif form is SnippetFormat.plain:
         screen.write(f"{place.citation}\n{found.plain()}\n")
     else:

@@ -186,8 +186,9 @@ def questions(
     documents = _load(screen, sources, failures, encoding)
     made = _made(documents, folder, count, seed)
     known = {each.uri: each for each in documents}
+    is_utf = screen.out.encoding.startswith("utf")  # eval reads no other encoding
     for each in made:
-        sys.stdout.write(to_json(each, known) + "\n")
+        sys.stdout.write(to_json(each, known, ensure_ascii=not is_utf) + "\n")
     sys.stdout.flush()
     of = counted(len(documents), "document")
     screen.tell(f"{counted(len(made), 'question')} on {of}", "dim")

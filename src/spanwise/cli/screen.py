@@ -31,6 +31,7 @@ __all__ = [
     "Rows",
     "Screen",
     "Working",
+    "escaped",
     "one_line",
     "prepare_streams",
     "silence",
@@ -81,10 +82,19 @@ def visible(text: str) -> str:
     >>> visible("a\x1b[2Jb")
     'a␛[2Jb'
     """
-    whole = Highlight(
+    return _whole(text).ansi()
+
+
+def escaped(text: str) -> str:
+    """A text as HTML."""
+    return _whole(text).html()
+
+
+def _whole(text: str) -> Highlight:
+    """A text to render, without a mark."""
+    return Highlight(
         text=text, start=0, end=len(text), marks=(), truncated_left=False, truncated_right=False
     )
-    return whole.ansi()
 
 
 def one_line(text: str) -> str:

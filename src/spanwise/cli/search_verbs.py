@@ -121,7 +121,7 @@ def search(
             sys.stdout.write(json.dumps(line) + "\n")
     elif form is HitFormat.html:
         if hits or hits.candidates:
-            sys.stdout.write("\n".join(html_of(hits, width)) + "\n")
+            screen.write("\n".join(html_of(hits, width)) + "\n")
     else:
         hit_rows(screen, hits, width)
         if hits:

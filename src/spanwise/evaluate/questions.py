@@ -19,8 +19,9 @@ __all__ = ["Evidence", "Question", "by_uri", "read_questions", "to_json", "write
 # How far from its "start" a quotation may stand that is there more than once.
 _NEAR = 200
 
-# What is written as escapes: half of a pair, and what some readers take for the end of a line.
-_ESCAPED = re.compile("[\ud800-\udfff\x85\u2028\u2029]")
+# What is written as escapes: half of a pair, what some readers take for the end of a line, and what
+# a terminal or an editor would act on.
+_ESCAPED = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 _QUERY, _DOCUMENT = ("query", "question"), ("document", "doc")
 
@@ -114,7 +115,9 @@ def write_questions(
     Path(path).write_text("".join(lines), encoding="utf-8", newline="\n")
 
 
-def to_json(question: Question, documents: Mapping[str, Document]) -> str:
+def to_json(
+    question: Question, documents: Mapping[str, Document], *, ensure_ascii: bool = False
+) -> str:
     """A question as one line of JSON, with the text of its evidence."""
     plain: dict[str, Any] = {"query": question.query}
     evidence = []
@@ -126,7 +129,7 @@ def to_json(question: Question, documents: Mapping[str, Document]) -> str:
     plain |= evidence[0] if len(evidence) == 1 else {"evidence": evidence}
     plain |= {"id": question.id} if question.id else {}
     plain |= {"group": question.group} if question.group else {}
-    line = json.dumps(plain, ensure_ascii=False)
+    line = json.dumps(plain, ensure_ascii=ensure_ascii)
     return _ESCAPED.sub(lambda each: json.dumps(each[0])[1:-1], line)
 
 
