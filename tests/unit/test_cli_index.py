@@ -516,6 +516,19 @@ def test_hits_in_a_pipe(cli: Cli) -> None:
         assert hit == json.loads(json.dumps(index.search("refund")[0].to_dict()))
 
 
+@pytest.mark.parametrize("form", ["text", "jsonl", "html"])
+@pytest.mark.parametrize("more", [[], ["--explain"]])
+def test_the_width_of_a_snippet_is_that_of_each_format(
+    cli: Cli, form: str, more: list[str]
+) -> None:
+    """Fault: JSON lines had a snippet of 200 characters, whatever was asked for."""
+    Path("docs/long.md").write_text("# Long\n\n" + "A refund among many words. " * 12)
+    indexed(cli)
+    ask = ("search", "refund", "--in", "docs.db", "--limit", "1", "--format", form, *more)
+    sizes = [len(cli(*ask, "--width", width)[1]) for width in (10, 60, 200)]
+    assert sizes == sorted(set(sizes))
+
+
 @POSIX
 @pytest.mark.parametrize("columns", [60, 80, 120])
 def test_hits_on_a_terminal(cli: Cli, columns: int) -> None:

@@ -117,7 +117,7 @@ def search(
         why = "" if hits else _why_none(opened, file, hits, options, where or ())
     form = format_ or (HitFormat.text if screen.is_terminal else HitFormat.jsonl)
     if form is HitFormat.jsonl:
-        for line in _lines(hits):
+        for line in _lines(hits, width):
             sys.stdout.write(json.dumps(line) + "\n")
     elif form is HitFormat.html:
         if hits or hits.candidates:
@@ -137,11 +137,11 @@ def search(
         screen.tell(f"{counted(len(hits), 'passage')}{looked}, by {_BY[hits.mode]}", "dim")
 
 
-def _lines(hits: Hits) -> list[dict[str, Any]]:
+def _lines(hits: Hits, width: int) -> list[dict[str, Any]]:
     """A line a hit; where candidates were asked for a line each, those returned with their hit."""
     if not hits.candidates:
-        return [hit.to_dict() for hit in hits]
-    whole = {hit.chunk.id: hit.to_dict() for hit in hits}
+        return [hit.to_dict(width) for hit in hits]
+    whole = {hit.chunk.id: hit.to_dict(width) for hit in hits}
     return [
         whole.get(each.id, {"id": each.id, "citation": each.citation, **ranks_of(each.standing)})
         | {"returned": each.returned, "why": each.why}
