@@ -482,6 +482,33 @@ def test_wrong_use_is_two_and_named(cli: Cli, arguments: list[str], said: str) -
     assert err.startswith("spanwise")
 
 
+@pytest.mark.parametrize("verb", ["chunk", "eval", "questions"])
+@pytest.mark.parametrize(
+    ("option", "in_archives"),
+    [
+        (["--include", "*.md"], True),
+        (["--exclude", "*.txt"], True),
+        (["--no-ignore"], False),
+        (["--no-recursive"], False),
+    ],
+)
+def test_a_choice_of_files_needs_a_folder(
+    cli: Cli, tmp_path: Path, verb: str, option: list[str], in_archives: bool
+) -> None:
+    """Fault: what chooses from folders was taken with named files alone, and did nothing."""
+    status, out, err = cli(verb, HANDBOOK, *option)
+    assert (status, out) == (2, "")
+    assert f"{option[0]} has no effect" in err
+    shutil.copy(HANDBOOK, tmp_path / "a.md")
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as made:
+        made.write(HANDBOOK, "a.md")
+    assert cli(verb, tmp_path, *option)[0] == 0
+    assert cli(verb, tmp_path / "a.zip", *option)[0] == (0 if in_archives else 2)
+    status, _, err = cli(verb, tmp_path / "none", *option)
+    assert status == 1
+    assert "there is no such file" in err
+
+
 def test_an_option_must_fit_some_file_of_a_run(cli: Cli, tmp_path: Path) -> None:
     """It is for the files whose strategy takes it; one for none is refused, or told of."""
     (tmp_path / "b.csv").write_bytes(b"a,b")

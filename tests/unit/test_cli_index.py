@@ -323,6 +323,45 @@ def test_wrong_use_is_two_and_leaves_no_file(
 
 
 @pytest.mark.parametrize(
+    "option",
+    [
+        ["--include", "*.md"],
+        ["--exclude", "gone.md"],
+        ["--no-ignore"],
+        ["--no-recursive"],
+        ["--encoding", "utf-8"],
+        ["--metadata", "a=b"],
+        ["--namespace", "a"],
+        ["--keep-missing"],
+        ["--reload"],
+    ],
+)
+def test_options_of_folders_need_one(cli: Cli, option: list[str]) -> None:
+    """Fault: a rebuild of what is stored took options on files, which it does not read."""
+    indexed(cli)
+    status, out, err = cli("index", "--to", "docs.db", "--rebuild", *option)
+    assert (status, out) == (2, "")
+    assert f"{option[0]} has no effect on a --rebuild without a FOLDER" in err
+    assert cli("index", "docs", "--to", "docs.db", "--rebuild", *option)[0] == 0
+
+
+def test_only_an_index_that_is_there_is_rebuilt_without_a_folder(cli: Cli, work: Path) -> None:
+    """Fault: a misspelt name made an empty index, and the run ended well."""
+    status, out, err = cli("index", "--to", "typo.db", "--rebuild")
+    assert (status, out) == (1, "")
+    assert "typo.db: there is no such index" in err
+    assert not (work / "typo.db").exists()
+
+
+def test_around_a_document_there_is_nothing(cli: Cli) -> None:
+    """Fault: --around was taken for a document, all of which is shown."""
+    indexed(cli)
+    status, out, err = cli("show", "docs/refunds.md", "--in", "docs.db", "--around", "3")
+    assert (status, out) == (2, "")
+    assert "--around has no effect on a document" in err
+
+
+@pytest.mark.parametrize(
     "arguments",
     [
         ["index", "--to", "new.db"],

@@ -49,6 +49,7 @@ from spanwise.cli.options import (
     Tokenizer,
     given_options,
     refuse_empty,
+    refuse_unused,
 )
 from spanwise.cli.screen import Counting, Screen
 from spanwise.cli.strategies import index_splitter
@@ -117,6 +118,19 @@ def index(
     """
     screen = Screen()
     _check(folders or (), rebuild, dry_run, every, graph)
+    if not folders:
+        of_folders = {
+            "--include": include,
+            "--exclude": exclude,
+            "--no-ignore": no_ignore,
+            "--no-recursive": no_recursive,
+            "--encoding": encoding,
+            "--metadata": metadata,
+            "--namespace": namespace,
+            "--keep-missing": keep_missing,
+            "--reload": reload,
+        }
+        refuse_unused(of_folders, "on a --rebuild without a FOLDER; give one, or leave it out")
     laid = read_pairs("--metadata", metadata or ())
     given = given_options(
         chunk_size, overlap, min_size, max_size, max_level, separator, sizer, tokenizer
@@ -132,7 +146,9 @@ def index(
             "embedder": embedder,
             "rebuild": rebuild,
         }
-        opening = planning(file, **options) if dry_run else writing(file, **options)
+        opening = (
+            planning(file, **options) if dry_run else writing(file, create=bool(folders), **options)
+        )
     with opening as opened:
         add = partial(
             opened.add_folder,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import Enum
 from typing import Annotated, Any
 
@@ -34,6 +35,7 @@ __all__ = [
     "Tokenizer",
     "given_options",
     "refuse_empty",
+    "refuse_unused",
 ]
 
 
@@ -197,6 +199,13 @@ FormatOption = Annotated[
         rich_help_panel=_SHOWING,
     ),
 ]
+
+
+def refuse_unused(given: Mapping[str, object], why: str) -> None:
+    """Refuse the first option that is given; it has no effect, and ``why`` has the way out."""
+    for flag, value in given.items():
+        if value:
+            raise OptionError(f"{flag} has no effect {why}")
 
 
 def given_options(

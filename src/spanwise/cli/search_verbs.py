@@ -24,6 +24,7 @@ from spanwise.cli.index_options import (
     read_pairs,
 )
 from spanwise.cli.opened import nothing_in, once, reading
+from spanwise.cli.options import refuse_unused
 from spanwise.cli.screen import Screen, one_line
 from spanwise.errors import EmbedderError, MissingExtraError, StoreError, require
 from spanwise.index import Hits, Index
@@ -197,7 +198,9 @@ def show(
     require("around", around, 0)
     with reading(file) as opened:
         chunks, at = _passages(opened, name, namespace)
-    if at is not None:
+    if at is None:
+        refuse_unused({"--around": around}, "on a document, all of which is shown; leave it out")
+    else:
         chunks = chunks[max(0, at - around) : at + around + 1]
     if (format_ or (RowFormat.text if screen.is_terminal else RowFormat.jsonl)) is RowFormat.jsonl:
         for each in chunks:

@@ -6,12 +6,13 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from spanwise.cli.options import refuse_unused
 from spanwise.documents import Document
 from spanwise.errors import LoadError, OptionError, SpanwiseError, SpanwiseWarning
 from spanwise.loaders.base import Raw
@@ -106,7 +107,10 @@ def find_sources(paths: Iterable[str], failures: Failures, **which: Any) -> list
     A file itself, the documents in a folder (``which`` are the options of `find_documents`),
     the documents inside a ZIP archive, which ``include`` and ``exclude`` choose from too. What a
     folder or an archive holds is read in a process of its own where it is more than text.
+    Raises `OptionError` for an option of those that no path leaves a choice to.
     """
+    paths = list(paths)
+    _check(paths, which)
     found: dict[str, Source] = {}
     for path in paths:
         if path != STANDARD_INPUT and os.path.isdir(path):  # noqa: PTH112
@@ -124,6 +128,20 @@ def find_sources(paths: Iterable[str], failures: Failures, **which: Any) -> list
         for source in sources:
             found.setdefault(source.place, source)
     return list(found.values())
+
+
+def _check(paths: Sequence[str], which: Mapping[str, Any]) -> None:
+    """Refuse a choice among files where each path names one."""
+    if not all(path == STANDARD_INPUT or os.path.isfile(path) for path in paths):  # noqa: PTH113
+        return
+    in_folders = {
+        "--no-ignore": not which.get("ignore_files", True),
+        "--no-recursive": not which.get("recursive", True),
+    }
+    anywhere = {"--include": which.get("include"), "--exclude": which.get("exclude")}
+    refuse_unused(in_folders, "without a folder; give one, or leave it out")
+    if not any(map(_archive_of, paths)):
+        refuse_unused(anywhere, "on a file that is named; give a folder, or leave it out")
 
 
 def one_source(path: str, failures: Failures) -> Source | None:
