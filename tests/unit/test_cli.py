@@ -9,6 +9,7 @@ import io
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import struct
@@ -741,6 +742,22 @@ def test_a_closed_pipe_is_quiet(tmp_path: Path, form: str) -> None:
     err = running.stderr.read()
     running.stderr.close()
     assert (running.wait(timeout=60), err) == (141, b"")
+
+
+@POSIX
+@pytest.mark.parametrize("arguments", ["", "--version", "--help", "chunk --help"])
+def test_help_is_as_quiet_as_a_verb(arguments: str) -> None:
+    """Fault: help and version ended in a traceback or with 1 where nobody reads them."""
+    line = f"{shlex.join(COMMAND)} {arguments}"
+    closed = subprocess.run(["sh", "-c", f"{line} >&-"], capture_output=True, check=False)
+    assert (closed.returncode, closed.stderr) == (0, b"")
+    reader, writer = os.pipe()
+    os.close(reader)
+    unread = subprocess.run(["sh", "-c", line], stdout=writer, stderr=subprocess.PIPE, check=False)
+    os.close(writer)
+    assert (unread.returncode, unread.stderr) == (141, b"")
+    wrong = subprocess.run(["sh", "-c", f"{line} --bad 2>&-"], stdout=subprocess.PIPE, check=False)
+    assert (wrong.returncode, wrong.stdout) == (2, b"")
 
 
 @POSIX

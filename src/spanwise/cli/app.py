@@ -17,6 +17,7 @@ from spanwise.chunks import Chunk, Chunks
 from spanwise.cli.edge import (
     FAILED,
     INTERRUPTED,
+    UNREAD,
     WRONG_USE,
     complain,
     counted,
@@ -50,7 +51,7 @@ from spanwise.cli.options import (
     Tokenizer,
     given_options,
 )
-from spanwise.cli.screen import Screen, Working, escaped, prepare_streams, visible
+from spanwise.cli.screen import Screen, Working, escaped, prepare_streams, silence, visible
 from spanwise.cli.search_verbs import SEARCH_VERBS
 from spanwise.cli.sources import (
     Failures,
@@ -99,6 +100,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return WRONG_USE
     except typer.Abort:
         return INTERRUPTED
+    except SystemExit:  # so the parser and rich end where nobody reads a help text
+        silence(sys.stdout)
+        return UNREAD
 
 
 def _version(asked: bool) -> None:

@@ -15,6 +15,7 @@ from spanwise.errors import OptionError, SpanwiseError
 __all__ = [
     "FAILED",
     "INTERRUPTED",
+    "UNREAD",
     "WRONG_USE",
     "as_typed",
     "complain",

@@ -60,6 +60,9 @@ _WEAK_CUTS = ("clause", "word", "cluster")
 
 def prepare_streams() -> None:
     """Let no character, such as a lone surrogate, be one that cannot be written."""
+    # A closed stream is None in Python; what would go there goes nowhere.
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure:
@@ -121,9 +124,6 @@ class Screen:
     """The two streams, and whether a person sits before each."""
 
     def __init__(self) -> None:
-        # A closed stream is None in Python; what would go there goes nowhere.
-        sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
-        sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
         self.out = Stream(file=sys.stdout, highlight=False, markup=False, emoji=False)
         self.err = Stream(file=sys.stderr, highlight=False, markup=False, emoji=False)
         self.is_terminal = sys.stdout.isatty()
