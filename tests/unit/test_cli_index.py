@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tokenizer_makes import minilm_json
 from unit.test_cli import COMMAND, POSIX, command, on_terminal, records, unstyled
 
 import spanwise
@@ -265,6 +266,21 @@ def test_a_graph_is_made_at_the_end(cli: Cli) -> None:
         assert connection.execute("SELECT count(*) FROM graphs").fetchone() == (1,)
     found = json.loads(cli("search", "money back", "--in", "docs.db", "--mode", "meaning")[1])
     assert found["doc_uri"] == "docs/refunds.md"
+
+
+def test_a_warning_of_a_tokenizer_is_a_line() -> None:
+    """Fault: it was a warning of Python, with a line of the source below it."""
+    pytest.importorskip("tokenizers")
+    Path("tokenizer.json").write_text(minilm_json(), "utf-8")
+    cut = ("--by", "heading", "--tokenizer", "tokenizer.json", "--max-size", "40")
+    said = "the tokenizer has truncation to 128 tokens and padding"
+    status, _, err = command("index", "docs", "--to", "docs.db", *cut)
+    assert (status, err.decode().count("\n")) == (0, 2)
+    assert err.decode().startswith(said)
+    assert command("export", "--in", "docs.db", "--to", "b")[0] == 0
+    status, _, err = command("import", "b", "--to", "copy.db", *cut)
+    assert (status, err.decode().count("\n")) == (0, 2)
+    assert err.decode().startswith(said)
 
 
 def test_warnings_of_the_library_are_lines(cli: Cli) -> None:

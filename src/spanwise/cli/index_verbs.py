@@ -132,23 +132,20 @@ def index(
         }
         refuse_unused(of_folders, "on a --rebuild without a FOLDER; give one, or leave it out")
     laid = read_pairs("--metadata", metadata or ())
-    given = given_options(
-        chunk_size, overlap, min_size, max_size, max_level, separator, sizer, tokenizer
-    )
+    with once(screen):
+        given = given_options(
+            chunk_size, overlap, min_size, max_size, max_level, separator, sizer, tokenizer
+        )
+        splitter = index_splitter(by, given)
     missing: list[str] = []
     there = [folder for folder in folders or () if _is_folder(folder, missing)]
     if folders and not there:
         raise failed(missing)
     is_new = not Path(file).exists()
-    with once(screen):
-        options: dict[str, Any] = {
-            "splitter": index_splitter(by, given),
-            "embedder": embedder,
-            "rebuild": rebuild,
-        }
-        opening = (
-            planning(file, **options) if dry_run else writing(file, create=bool(folders), **options)
-        )
+    options: dict[str, Any] = {"splitter": splitter, "embedder": embedder, "rebuild": rebuild}
+    opening = (
+        planning(file, **options) if dry_run else writing(file, create=bool(folders), **options)
+    )
     with opening as opened:
         add = partial(
             opened.add_folder,
