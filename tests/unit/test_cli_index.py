@@ -194,6 +194,35 @@ def test_a_dry_run_writes_nothing(cli: Cli, work: Path) -> None:
     assert "docs.db  a dry run, nothing is written\n" in out
 
 
+@pytest.mark.parametrize(
+    ("folders", "options", "count"),
+    [
+        (["docs", "docs"], [], 4),
+        (["docs", "docs/in/..", "./docs"], [], 4),
+        (["docs", "docs/in"], [], 4),
+        (["docs/in", "docs"], [], 4),
+        (["docs", "docs/in", "docs/in/deep"], [], 4),
+        (["docs", "docs/in", "docs/in/deep"], ["--no-recursive"], 4),
+        (["docs", "docs/.hidden", "docs/left"], [], 6),
+        (["docs", "docs/left"], ["--no-ignore"], 5),
+    ],
+)
+def test_folders_that_overlap_are_counted_once(
+    cli: Cli, folders: list[str], options: list[str], count: int
+) -> None:
+    """Fault: a dry run promised more documents than there were, and the run reported as many."""
+    for name in ("in/a.md", "in/deep/b.md", ".hidden/c.md", "left/d.md"):
+        (Path("docs") / name).parent.mkdir(exist_ok=True)
+        (Path("docs") / name).write_text(f"# {name}\n\nText.")
+    Path("docs/.gitignore").write_text("left/\n")
+    common = ("index", *folders, "--to", "docs.db", *options)
+    for more in (["--dry-run"], []):
+        status, out, _ = cli(*common, *more)
+        (report,) = records(out)
+        assert (status, report["discovered"], report["added"]) == (0, count, count)
+    assert len(records(cli("documents", "--in", "docs.db")[1])) == count
+
+
 def test_reload_reads_what_did_not_change(cli: Cli) -> None:
     indexed(cli)
     assert indexed(cli)["loaded"] == 0
