@@ -804,6 +804,22 @@ def test_questions_are_no_document_by_whatever_path(cli: Cli, work: Path, typed:
 
 
 @pytest.mark.usefixtures("work")
+def test_questions_come_from_standard_input_too() -> None:
+    """Fault: ``questions docs | eval - docs`` looked for a file of the name -."""
+    _, asked, _ = command("questions", "docs", "--count", 4)
+    status, out, err = command("eval", "-", "docs", "--by", "search", stdin=asked)
+    assert (status, len(json.loads(out)["questions"]), err) == (0, 4, b"")
+    status, _, err = command("eval", "-", "docs", stdin=b"{")
+    assert status == 1
+    assert err.startswith(b"spanwise eval: standard input, line 1: it is no JSON")
+    Path("q.jsonl").write_bytes(asked)
+    for same in ("-", "q.jsonl"):
+        status, _, err = command("eval", same, same, stdin=asked)
+        assert status == 1
+        assert err.decode() == f"{same}: it holds the questions alone; give documents too\n"
+
+
+@pytest.mark.usefixtures("work")
 @pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "ascii"])
 def test_questions_are_read_back_whatever_the_output_writes(encoding: str) -> None:
     """Fault: with an output of another encoding than UTF-8 eval could not read the questions."""

@@ -15,7 +15,14 @@ from spanwise.cli.index_options import ReportFormat, ReportFormatOption
 from spanwise.cli.opened import once
 from spanwise.cli.options import Encoding, Exclude, Include, NoIgnore, NoRecursive
 from spanwise.cli.screen import Counting, Screen
-from spanwise.cli.sources import Failures, Source, attempt, find_sources
+from spanwise.cli.sources import (
+    STANDARD_INPUT,
+    Failures,
+    Source,
+    attempt,
+    find_sources,
+    read_standard_input,
+)
 from spanwise.cli.strategies import NAMES, index_splitter
 from spanwise.documents import Document
 from spanwise.embedders.registry import FORMS, find_embedder
@@ -28,7 +35,7 @@ from spanwise.evaluate import (
     known_item_questions,
     read_questions,
 )
-from spanwise.evaluate.questions import to_json
+from spanwise.evaluate.questions import questions_of, to_json
 from spanwise.splitters.base import Splitter
 
 __all__ = ["EVAL_VERBS"]
@@ -64,8 +71,8 @@ def eval_(
         list[str],
         typer.Argument(
             metavar="[QUESTIONS] FOLDER",
-            help="A file of questions, one JSON object a line, and the documents; without "
-            "questions some are made from the documents.",
+            help="A file of questions, one JSON object a line, or - for standard input, and the "
+            "documents; without questions some are made from the documents.",
         ),
     ],
     by: Annotated[
@@ -133,9 +140,14 @@ def eval_(
         sources = _sources(paths[-1], failures, include, exclude, not no_ignore, not no_recursive)
         if len(paths) == 2:  # the questions are no document, also where they lie among them
             own = Source(paths[0]).place
-            sources = [each for each in sources if each.place != own]
+            others = [each for each in sources if each.place != own]
+            if sources and not others:
+                failures.add(f"{paths[-1]}: it holds the questions alone; give documents too")
+            sources = others
         documents = _load(screen, sources, failures, encoding)
-        if len(paths) == 2:
+        if paths[0] == STANDARD_INPUT and len(paths) == 2:
+            asked = questions_of(read_standard_input(), Source(paths[0]).name, documents)
+        elif len(paths) == 2:
             asked = read_questions(paths[0], documents)
         else:
             asked = _made(documents, paths[-1], _COUNT, 0)

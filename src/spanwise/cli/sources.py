@@ -23,7 +23,17 @@ from spanwise.loaders.records import CsvLoader, JsonLinesLoader
 from spanwise.loaders.registry import SUFFIXES
 from spanwise.loaders.text import media_type_of
 
-__all__ = ["Failures", "Source", "attempt", "find_sources", "notes", "one_source", "remarks"]
+__all__ = [
+    "STANDARD_INPUT",
+    "Failures",
+    "Source",
+    "attempt",
+    "find_sources",
+    "notes",
+    "one_source",
+    "read_standard_input",
+    "remarks",
+]
 
 STANDARD_INPUT = "-"
 _ARCHIVE = re.compile(r"\.zip(?![^/\\])", re.IGNORECASE)
@@ -82,12 +92,18 @@ class Source:
             return load_raw(replace(self.raw, encoding=encoding), isolate=True)
         if self.path != STANDARD_INPUT:
             return load(self.path, encoding=encoding, isolate=self.isolate)
-        if sys.stdin is None:
-            raise LoadError(f"{self.name}: it is closed; give a path, or pipe a text in")
+        data = read_standard_input()
         try:
-            return load(sys.stdin.buffer.read(), encoding=encoding)
+            return load(data, encoding=encoding)
         except LoadError as fault:
             raise LoadError(self.name + str(fault).removeprefix("the bytes given")) from None
+
+
+def read_standard_input() -> bytes:
+    """All of standard input."""
+    if sys.stdin is None:
+        raise LoadError("standard input: it is closed; give a path, or pipe a text in")
+    return sys.stdin.buffer.read()
 
 
 @dataclass(slots=True)

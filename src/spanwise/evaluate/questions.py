@@ -14,7 +14,15 @@ from spanwise.documents import Document
 from spanwise.errors import LoadError, OptionError, shown
 from spanwise.evaluate.quotes import quotations
 
-__all__ = ["Evidence", "Question", "by_uri", "read_questions", "to_json", "write_questions"]
+__all__ = [
+    "Evidence",
+    "Question",
+    "by_uri",
+    "questions_of",
+    "read_questions",
+    "to_json",
+    "write_questions",
+]
 
 # How far from its "start" a quotation may stand that is there more than once.
 _NEAR = 200
@@ -78,9 +86,15 @@ def read_questions(
     name = os.fspath(path)
     try:
         raw = Path(path).read_bytes()
-        text = raw.decode("utf-8-sig")
     except OSError as fault:
         raise LoadError(f"{name}: it cannot be read: {fault.strerror}; check the path") from None
+    return questions_of(raw, name, documents)
+
+
+def questions_of(raw: bytes, name: str, documents: Iterable[Document]) -> tuple[Question, ...]:
+    """The questions in what a file of a name holds."""
+    try:
+        text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as fault:
         raise LoadError(
             f"{name}: byte {fault.start} is not UTF-8; save the questions as UTF-8"
