@@ -26,6 +26,7 @@ from spanwise import Document
 from spanwise.cli import edge, opened
 from spanwise.cli.app import run
 from spanwise.cli.index_options import read_pairs
+from spanwise.embedders import transport
 from spanwise.errors import EmbedderError, OptionError
 from spanwise.index import Index
 
@@ -978,13 +979,49 @@ def test_what_is_said_in_python_is_said_as_typed() -> None:
     """Each phrase is one that the library says; its parts may be in two strings there."""
     source = "".join(
         path.read_text(encoding="utf-8")
-        for path in (ROOT / "src" / "spanwise" / "index").glob("*.py")
+        for part in ("index", "embedders")
+        for path in (ROOT / "src" / "spanwise" / part).glob("*.py")
     )
-    said = re.sub(r'"\s+f?"', "", source).replace("{what}", "embedder") + re.sub(
-        r'"\s+f?"', "", source
-    ).replace("{what}", "splitter")
-    for python, _ in edge._AS_TYPED:
+    said = re.sub(r'"\s+f?"', "", source)
+    said = said.replace("{what}", "embedder") + said.replace("{what}", "splitter")
+    for python, _ in sum(edge._OF_VERB.values(), edge._AS_TYPED):
         assert python in said, python
+
+
+def test_ways_out_are_those_of_the_command_line(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fault: messages named options of Python, or of another verb, such as attempts, --rebuild."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.setattr(transport, "sleep", lambda seconds: None)
+    server = "http://127.0.0.1:9/v1#m"
+    indexed(cli)
+    assert cli("export", "--in", "docs.db", "--to", "b")[0] == 0
+    for arguments, said in (
+        (
+            ["index", "docs", "--to", "new.db", "--embedder", server],
+            "the server runs, and the proxies of the environment\n",
+        ),
+        (["search", "x", "--in", "docs.db", "--mode", "meaning"], "index anew with --embedder\n"),
+        (["eval", SAMPLES, "--mode", "meaning"], "search by words, or give --embedder\n"),
+        (["eval", "docs", "--by", "whole:5"], "has no size to fill to; give --by whole\n"),
+        (
+            ["import", "b", "--to", "docs.db", "--chunk-size", "99"],
+            "leave the options for cutting out to go on with it, or import into another file\n",
+        ),
+        (
+            ["import", "b", "--to", "docs.db", "--embedder", server],
+            "leave --embedder out to go on with it, or import into another file\n",
+        ),
+    ):
+        status, _, err = cli(*arguments)
+        assert status in (1, 2)
+        assert err.endswith(said), err
+        assert not re.search(r"attempts=|rebuild|api_key|--max-size", err)
+    assert edge.as_typed("no key was sent; pass api_key, or set OPENAI_API_KEY") == (
+        "no key was sent; set OPENAI_API_KEY"
+    )
+    assert edge.as_typed("raise timeout=60.0, lower batch_size, or raise attempts=3") == (
+        "try again, or give a server that is quicker"
+    )
 
 
 def test_a_file_with_documents_is_not_taken_away(cli: Cli) -> None:

@@ -36,6 +36,7 @@ from spanwise.evaluate import (
     read_questions,
 )
 from spanwise.evaluate.questions import questions_of, to_json
+from spanwise.evaluate.sizing import size_field
 from spanwise.splitters.base import Splitter
 
 __all__ = ["EVAL_VERBS"]
@@ -212,6 +213,8 @@ def _splitters(by: Sequence[str], mean_size: int | None) -> list[tuple[str, Spli
     made: list[tuple[str, Splitter]] = []
     for typed in by or _USUAL:
         name, colon, size = typed.partition(":")
+        if not name:
+            raise OptionError(f"--by {shown(typed)} has no name; give one of {', '.join(NAMES)}")
         given: dict[str, int] = {}
         if colon:
             if not (size.isascii() and size.isdigit()):
@@ -223,9 +226,12 @@ def _splitters(by: Sequence[str], mean_size: int | None) -> list[tuple[str, Spli
                 raise OptionError(
                     f"--by {typed} and --mean-size contradict each other; leave one size out"
                 )
+            unsized = index_splitter(name, {})
+            if unsized is not None and not size_field(unsized):
+                raise OptionError(
+                    f"--by {typed}: {unsized.name} has no size to fill to; give --by {name}"
+                )
             given["chunk_size"] = int(size)
-        if not name:
-            raise OptionError(f"--by {shown(typed)} has no name; give one of {', '.join(NAMES)}")
         splitter = index_splitter(name, given)
         assert splitter is not None
         if any(typed == other for other, _ in made):

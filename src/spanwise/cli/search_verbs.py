@@ -11,7 +11,7 @@ import typer
 from rich.text import Text
 
 from spanwise.chunks import Chunk
-from spanwise.cli.edge import FAILED, complain, counted
+from spanwise.cli.edge import FAILED, as_typed, complain, counted
 from spanwise.cli.hit_rows import candidate_rows, hit_rows, html_of, ranks_of
 from spanwise.cli.index_options import (
     HitFormat,
@@ -113,7 +113,8 @@ def search(
         try:
             hits = opened.search(query, explain=explain, **options)
         except (EmbedderError, MissingExtraError) as fault:
-            complain(f"spanwise search: {fault}", "--mode words searches without the embedder")
+            said = f"spanwise search: {as_typed(str(fault))}"
+            complain(said, "--mode words searches without the embedder")
             raise typer.Exit(FAILED) from None
         why = "" if hits else _why_none(opened, file, hits, options, where or ())
     form = format_ or (HitFormat.text if screen.is_terminal else HitFormat.jsonl)
