@@ -7,7 +7,7 @@ import os
 import random
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from unit.test_cli import command
+from unit.test_cli import POSIX, command, on_terminal, unstyled
 
 from spanwise import (
     Chunks,
@@ -727,6 +727,34 @@ def test_wrong_use_is_refused_by_name() -> None:
     )
 
 
+def test_names_that_differ_look_different_at_any_width() -> None:
+    """Fault: long names were cut at their end, and no table was narrower than 100 characters."""
+    documents, asked = planted()
+    names = [
+        *(f"engine-hierarchical:{size}" for size in (1000, 1001)),
+        *(f"a setup of ours, its {number} kind, and long" for number in ("first", "other")),
+        "two  spaces",
+        "two spaces",
+    ]
+    asked = [replace(each, group=f"a long group {i % 3}, {i}"[:-3]) for i, each in enumerate(asked)]
+    found = evaluate(asked, documents, [Setup(name, by_text(), mix=0.0) for name in names])
+    for width in (60, 80, 100):
+        said = found.to_text(width)
+        assert max(map(len, said.splitlines())) <= width
+        blocks = [block.splitlines() for block in said.split("\n\n")]
+        tables = [block for block in blocks if block[0].startswith(("Setup", "Recall by group"))]
+        for table in tables:
+            assert len(table) == len({re.split("  +", line)[0] for line in table}) == 7
+        titles = " ".join(table[0] for table in tables if table[0].startswith("Setup")).split()
+        assert " ".join(each for each in titles if each != "Setup") == (
+            "Recall to best R@5 P@5 IoU@5 Hit@5 nDCG@10 Whole Chunks Size Index"
+        )
+    assert str(found) == found.to_text(100)
+    assert len(re.findall("^Setup", str(found), re.M)) == 1
+    with pytest.raises(OptionError, match="width=0 is below 1"):
+        found.to_text(0)
+
+
 @dataclass(frozen=True)
 class Said:
     name: str
@@ -852,6 +880,17 @@ def test_eval_of_a_folder_makes_questions_and_says_so(cli: Cli) -> None:
         assert re.search(rf"^{name} +0\.\d", out, re.M)
     assert max(map(len, out.splitlines())) <= 100
     assert "Use " in out
+
+
+@POSIX
+@pytest.mark.usefixtures("work")
+@pytest.mark.parametrize("columns", [60, 80, 200])
+def test_eval_keeps_to_the_screen(columns: int) -> None:
+    status, sent = on_terminal("eval", "docs", columns=columns)
+    lines = unstyled(sent).splitlines()
+    assert status == 0
+    assert any(line.startswith("Setup") for line in lines)
+    assert max(map(len, lines)) <= min(columns, 100)
 
 
 @pytest.mark.usefixtures("work")

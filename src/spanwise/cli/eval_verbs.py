@@ -14,7 +14,7 @@ from spanwise.cli.edge import counted, failed
 from spanwise.cli.index_options import ReportFormat, ReportFormatOption
 from spanwise.cli.opened import once
 from spanwise.cli.options import Encoding, Exclude, Include, NoIgnore, NoRecursive
-from spanwise.cli.screen import Counting, Screen
+from spanwise.cli.screen import NARROWEST, Counting, Screen
 from spanwise.cli.sources import (
     STANDARD_INPUT,
     Failures,
@@ -28,6 +28,7 @@ from spanwise.documents import Document
 from spanwise.embedders.registry import FORMS, find_embedder
 from spanwise.errors import OptionError, shown
 from spanwise.evaluate import (
+    Evaluation,
     Question,
     Setup,
     Step,
@@ -43,6 +44,9 @@ __all__ = ["EVAL_VERBS"]
 
 # What is compared where nothing is named, and the mean size of its passages.
 _USUAL, _USUAL_SIZE = ("heading", "paragraph", "text", "structure", "fixed"), 350
+
+# Longer lines are hard to read.
+_WIDEST = 100
 
 # The most questions that are made where none are given.
 _COUNT = 200
@@ -165,7 +169,7 @@ def eval_(
     if form is ReportFormat.json:
         sys.stdout.write(json.dumps(found.to_dict()) + "\n")
     else:
-        screen.write(f"{found}\n")
+        screen.write(f"{_text(screen, found)}\n")
     sys.stdout.flush()
     _end(screen, failures)
 
@@ -206,6 +210,13 @@ def questions(
     of = counted(len(documents), "document")
     screen.tell(f"{counted(len(made), 'question')} on {of}", "dim")
     _end(screen, failures)
+
+
+def _text(screen: Screen, found: Evaluation) -> str:
+    """An evaluation in the lines of the terminal, no longer than a person reads."""
+    if not screen.is_terminal:
+        return str(found)
+    return found.to_text(min(_WIDEST, max(NARROWEST, screen.out.width)))
 
 
 def _splitters(by: Sequence[str], mean_size: int | None) -> list[tuple[str, Splitter]]:
