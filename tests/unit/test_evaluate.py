@@ -727,6 +727,42 @@ def test_wrong_use_is_refused_by_name() -> None:
     )
 
 
+def test_arguments_of_another_kind_are_refused_by_name() -> None:
+    """Fault: they raised errors of Python, such as that a dict has no attribute id."""
+    documents, asked = planted()
+    one, splitter = asked[0], by_text()
+    evidence = one.evidence[0]
+    for tried, said in (
+        ((asked, None, [splitter]), "documents=None is no list"),
+        ((asked, documents[0], [splitter]), "is no list; put one in a list too"),
+        ((asked, ["a.md"], [splitter]), "documents holds 'a.md', which is no Document"),
+        ((None, documents, [splitter]), "questions=None is no list"),
+        ((one, documents, [splitter]), "is no list; put one in a list too"),
+        (([{"query": "x"}], documents, [splitter]), "which is no Question; give it as Question("),
+        (("text", documents, [splitter]), "questions holds 't', which is no Question"),
+        (([replace(one, query=None)], documents, [splitter]), "query=None of a question"),
+        (([replace(one, group=3)], documents, [splitter]), "group=3 of a question is no string"),
+        (([replace(one, id=[])], documents, [splitter]), "id=[] of a question is no string"),
+        (([replace(one, evidence=None)], documents, [splitter]), "is no tuple of Evidence"),
+        (([replace(one, evidence=evidence)], documents, [splitter]), "is no tuple of Evidence"),
+        (([replace(one, evidence=({},))], documents, [splitter]), "is no tuple of Evidence"),
+        ((asked, documents, [None]), "setups holds None, which is no splitter"),
+        ((asked, documents, [Setup(None, splitter)]), "name=None of a Setup is no name"),  # type: ignore[arg-type]
+        ((asked, documents, [Setup(" ", splitter)]), "name=' ' of a Setup is no name"),
+        ((asked, documents, [Setup("a", None)]), "setups holds None, which is no splitter"),  # type: ignore[arg-type]
+        ((asked, documents, [Setup("a", by_text)]), "pass one that is made"),  # type: ignore[arg-type]
+        ((asked, documents, [Setup("a", splitter, context="no")]), "context='no' of the Setup 'a'"),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(OptionError, match=re.escape(said)):
+            evaluate(*tried)  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="watch=5 cannot be called"):
+        evaluate(asked, documents, [splitter], watch=5)  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="seed='x' is not a whole number"):
+        known_item_questions(documents, seed="x")  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="questions holds 1, which is no Question"):
+        write_questions("none", [1])  # type: ignore[list-item]
+
+
 def test_names_that_differ_look_different_at_any_width() -> None:
     """Fault: long names were cut at their end, and no table was narrower than 100 characters."""
     documents, asked = planted()

@@ -18,6 +18,7 @@ __all__ = [
     "Evidence",
     "Question",
     "by_uri",
+    "checked_questions",
     "questions_of",
     "read_questions",
     "to_json",
@@ -55,6 +56,8 @@ class Question:
 
 def by_uri(documents: Iterable[Document]) -> dict[str, Document]:
     """Documents by their uris; `OptionError` for one without, and for two of one uri."""
+    if not isinstance(documents, Iterable):
+        raise OptionError(f"documents={shown(documents)} is no list; put one in a list too")
     found: dict[str, Document] = {}
     for each in documents:
         if not isinstance(each, Document) or not each.uri:
@@ -68,6 +71,34 @@ def by_uri(documents: Iterable[Document]) -> dict[str, Document]:
             )
         found[each.uri] = each
     return found
+
+
+def checked_questions(questions: Iterable[Question]) -> tuple[Question, ...]:
+    """The questions; `OptionError` for what is none, or has no evidence of the right kind."""
+    if not isinstance(questions, Iterable):
+        raise OptionError(f"questions={shown(questions)} is no list; put one in a list too")
+    made = tuple(questions)
+    for each in made:
+        if not isinstance(each, Question):
+            raise OptionError(
+                f"questions holds {shown(each)}, which is no Question; give it as "
+                "Question(query, (Evidence(document, start, end),)), or read a file with "
+                "read_questions"
+            )
+        for name in ("query", "id", "group"):
+            value = getattr(each, name)
+            if not isinstance(value, str):
+                raise OptionError(f"{name}={shown(value)} of a question is no string; give one")
+        evidence = each.evidence
+        are_ranges = isinstance(evidence, Iterable) and all(
+            isinstance(one, Evidence) and isinstance(one.document, str) for one in evidence
+        )
+        if not are_ranges:
+            raise OptionError(
+                f"evidence={shown(evidence)} of a question is no tuple of Evidence; give for "
+                "example (Evidence('refunds.md', 11, 43),)"
+            )
+    return made
 
 
 def read_questions(
@@ -125,7 +156,7 @@ def write_questions(
 ) -> None:
     """Write questions as `read_questions` reads them; quoted too where ``documents`` has them."""
     known = by_uri(documents)
-    lines = [to_json(each, known) + "\n" for each in questions]
+    lines = [to_json(each, known) + "\n" for each in checked_questions(questions)]
     Path(path).write_text("".join(lines), encoding="utf-8", newline="\n")
 
 
