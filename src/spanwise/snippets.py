@@ -47,6 +47,8 @@ _STYLE = re.compile("[0-9]+(?:;[0-9]+)*")
 # What a terminal may act on: C0 but TAB and LF, DEL, C1, bidi overrides. A lone surrogate cannot
 # be written at all.
 _UNSAFE = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+# What HTML may not hold, also not as an entity: control characters but white space, and surrogates.
+_UNWRITTEN = re.compile("[\0-\x08\x0b\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +115,9 @@ class Highlight:
     def html(self, tag: str = "mark", *, ellipsis: str = "…") -> str:
         """The snippet as HTML, marks in `tag`, everything else escaped.
 
-        Without the tags and the ellipses, `html.unescape` gives `text` back. `OptionError` when
-        `tag` is not a bare element name.
+        Without the tags and the ellipses, `html.unescape` gives `text` back, but for characters
+        that HTML may not hold: those are pictures or U+FFFD. `OptionError` when `tag` is not a
+        bare element name.
 
         >>> highlight("<b>late</b> refund", "refund").html()
         '&lt;b&gt;late&lt;/b&gt; <mark>refund</mark>'
@@ -232,20 +235,21 @@ def highlight(
 
 
 def _escape(text: str) -> str:
-    """The text with the five signs of HTML as entities."""
-    return text.translate(_ESCAPES)
+    """The text with the five signs of HTML as entities, and nothing that HTML may not hold."""
+    return _UNWRITTEN.sub(_picture, text).translate(_ESCAPES)
 
 
 def _disarm(text: str) -> str:
     """A text that no terminal acts on."""
+    return _UNSAFE.sub(_picture, text.replace("\r\n", "\n"))
 
-    def picture(found: re.Match[str]) -> str:
-        point = ord(found[0])
-        if point < 0x20:
-            return chr(0x2400 + point)
-        return "␡" if point == 0x7F else "\ufffd"
 
-    return _UNSAFE.sub(picture, text.replace("\r\n", "\n"))
+def _picture(found: re.Match[str]) -> str:
+    """What is shown for a control character, and for half of a pair."""
+    point = ord(found[0])
+    if point < 0x20:
+        return chr(0x2400 + point)
+    return "␡" if point == 0x7F else "\ufffd"
 
 
 def _best(text: str, matches: list[Match], width: int) -> list[tuple[int, int]]:

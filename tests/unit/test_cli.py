@@ -9,6 +9,7 @@ import io
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import struct
@@ -276,7 +277,7 @@ def test_text_is_the_passages_as_they_are(cli: Cli, tmp_path: Path) -> None:
 @POSIX
 def test_a_document_cannot_drive_the_terminal(tmp_path: Path) -> None:
     path = tmp_path / "a\x1b[31m.md"
-    path.write_bytes(b"# A \x1b]0;title\x07\n\nOne \x1b[2J.\xc2\x9b5m")
+    path.write_bytes(b"# A \x1b]0;title\x07\n\nOne \x1b[2J.\xc2\x9b5m \xe2\x80\xae")
     for arguments in (
         ["chunk"],
         ["chunk", "--format", "text"],
@@ -285,14 +286,29 @@ def test_a_document_cannot_drive_the_terminal(tmp_path: Path) -> None:
     ):
         _, sent = on_terminal(arguments[0], path, *arguments[1:])
         assert not re.search(r"\x1b\]|\x1b\[2J|\x1b\[31m|\x9b|\x07", sent)
-    _, sent = on_terminal("snippet", "one", path)
-    assert not re.search(r"\x1b\]|\x1b\[2J|\x1b\[31m|\x9b|\x07", sent)
+    for form in ("ansi", "plain", "html", "json"):
+        _, sent = on_terminal("snippet", "one", path, "--format", form)
+        assert not re.search(r"\x1b\]|\x1b\[2J|\x1b\[31m|\x9b|\x07|\u202e", sent)
 
 
 def test_each_file_once(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "a.md").write_bytes(b"A")
     status, out, _ = cli("chunk", tmp_path / "a.md", tmp_path, f"{tmp_path}/./a.md")
     assert (status, len(records(out))) == (0, 1)
+
+
+@POSIX
+def test_a_file_is_one_by_whatever_way(cli: Cli, tmp_path: Path) -> None:
+    """Fault: a path through another folder, or a symbolic link, was a second file."""
+    (tmp_path / "d").mkdir()
+    (tmp_path / "a.md").write_bytes(b"A")
+    (tmp_path / "b.md").symlink_to("a.md")
+    (tmp_path / "e").symlink_to("d")
+    ways = [f"{tmp_path}/{way}" for way in ("a.md", "d/../a.md", "e/../a.md", "b.md")]
+    for first in ways:
+        status, out, _ = cli("chunk", first, *ways)
+        assert status == 0
+        assert [each["doc_uri"] for each in records(out)] == [Path(first).as_posix()]
 
 
 def test_a_folder_without_documents_is_said(cli: Cli, tmp_path: Path) -> None:
@@ -465,6 +481,33 @@ def test_wrong_use_is_two_and_named(cli: Cli, arguments: list[str], said: str) -
     assert said in err
     assert "Traceback" not in err
     assert err.startswith("spanwise")
+
+
+@pytest.mark.parametrize("verb", ["chunk", "eval", "questions"])
+@pytest.mark.parametrize(
+    ("option", "in_archives"),
+    [
+        (["--include", "*.md"], True),
+        (["--exclude", "*.txt"], True),
+        (["--no-ignore"], False),
+        (["--no-recursive"], False),
+    ],
+)
+def test_a_choice_of_files_needs_a_folder(
+    cli: Cli, tmp_path: Path, verb: str, option: list[str], in_archives: bool
+) -> None:
+    """Fault: what chooses from folders was taken with named files alone, and did nothing."""
+    status, out, err = cli(verb, HANDBOOK, *option)
+    assert (status, out) == (2, "")
+    assert f"{option[0]} has no effect" in err
+    shutil.copy(HANDBOOK, tmp_path / "a.md")
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as made:
+        made.write(HANDBOOK, "a.md")
+    assert cli(verb, tmp_path, *option)[0] == 0
+    assert cli(verb, tmp_path / "a.zip", *option)[0] == (0 if in_archives else 2)
+    status, _, err = cli(verb, tmp_path / "none", *option)
+    assert status == 1
+    assert "there is no such file" in err
 
 
 def test_an_option_must_fit_some_file_of_a_run(cli: Cli, tmp_path: Path) -> None:
@@ -699,6 +742,22 @@ def test_a_closed_pipe_is_quiet(tmp_path: Path, form: str) -> None:
     err = running.stderr.read()
     running.stderr.close()
     assert (running.wait(timeout=60), err) == (141, b"")
+
+
+@POSIX
+@pytest.mark.parametrize("arguments", ["", "--version", "--help", "chunk --help"])
+def test_help_is_as_quiet_as_a_verb(arguments: str) -> None:
+    """Fault: help and version ended in a traceback or with 1 where nobody reads them."""
+    line = f"{shlex.join(COMMAND)} {arguments}"
+    closed = subprocess.run(["sh", "-c", f"{line} >&-"], capture_output=True, check=False)
+    assert (closed.returncode, closed.stderr) == (0, b"")
+    reader, writer = os.pipe()
+    os.close(reader)
+    unread = subprocess.run(["sh", "-c", line], stdout=writer, stderr=subprocess.PIPE, check=False)
+    os.close(writer)
+    assert (unread.returncode, unread.stderr) == (141, b"")
+    wrong = subprocess.run(["sh", "-c", f"{line} --bad 2>&-"], stdout=subprocess.PIPE, check=False)
+    assert (wrong.returncode, wrong.stdout) == (2, b"")
 
 
 @POSIX

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tokenizer_makes import minilm_json
 from unit.test_cli import COMMAND, POSIX, command, on_terminal, records, unstyled
 
 import spanwise
@@ -25,6 +26,7 @@ from spanwise import Document
 from spanwise.cli import edge, opened
 from spanwise.cli.app import run
 from spanwise.cli.index_options import read_pairs
+from spanwise.embedders import transport
 from spanwise.errors import EmbedderError, OptionError
 from spanwise.index import Index
 
@@ -193,6 +195,35 @@ def test_a_dry_run_writes_nothing(cli: Cli, work: Path) -> None:
     assert "docs.db  a dry run, nothing is written\n" in out
 
 
+@pytest.mark.parametrize(
+    ("folders", "options", "count"),
+    [
+        (["docs", "docs"], [], 4),
+        (["docs", "docs/in/..", "./docs"], [], 4),
+        (["docs", "docs/in"], [], 4),
+        (["docs/in", "docs"], [], 4),
+        (["docs", "docs/in", "docs/in/deep"], [], 4),
+        (["docs", "docs/in", "docs/in/deep"], ["--no-recursive"], 4),
+        (["docs", "docs/.hidden", "docs/left"], [], 6),
+        (["docs", "docs/left"], ["--no-ignore"], 5),
+    ],
+)
+def test_folders_that_overlap_are_counted_once(
+    cli: Cli, folders: list[str], options: list[str], count: int
+) -> None:
+    """Fault: a dry run promised more documents than there were, and the run reported as many."""
+    for name in ("in/a.md", "in/deep/b.md", ".hidden/c.md", "left/d.md"):
+        (Path("docs") / name).parent.mkdir(exist_ok=True)
+        (Path("docs") / name).write_text(f"# {name}\n\nText.")
+    Path("docs/.gitignore").write_text("left/\n")
+    common = ("index", *folders, "--to", "docs.db", *options)
+    for more in (["--dry-run"], []):
+        status, out, _ = cli(*common, *more)
+        (report,) = records(out)
+        assert (status, report["discovered"], report["added"]) == (0, count, count)
+    assert len(records(cli("documents", "--in", "docs.db")[1])) == count
+
+
 def test_reload_reads_what_did_not_change(cli: Cli) -> None:
     indexed(cli)
     assert indexed(cli)["loaded"] == 0
@@ -267,6 +298,21 @@ def test_a_graph_is_made_at_the_end(cli: Cli) -> None:
     assert found["doc_uri"] == "docs/refunds.md"
 
 
+def test_a_warning_of_a_tokenizer_is_a_line() -> None:
+    """Fault: it was a warning of Python, with a line of the source below it."""
+    pytest.importorskip("tokenizers")
+    Path("tokenizer.json").write_text(minilm_json(), "utf-8")
+    cut = ("--by", "heading", "--tokenizer", "tokenizer.json", "--max-size", "40")
+    said = "the tokenizer has truncation to 128 tokens and padding"
+    status, _, err = command("index", "docs", "--to", "docs.db", *cut)
+    assert (status, err.decode().count("\n")) == (0, 2)
+    assert err.decode().startswith(said)
+    assert command("export", "--in", "docs.db", "--to", "b")[0] == 0
+    status, _, err = command("import", "b", "--to", "copy.db", *cut)
+    assert (status, err.decode().count("\n")) == (0, 2)
+    assert err.decode().startswith(said)
+
+
 def test_warnings_of_the_library_are_lines(cli: Cli) -> None:
     (Path("docs") / "bare.md").write_text("# Nothing\n\n## But headings\n")
     status, _, err = cli("index", "docs", "--to", "docs.db", "--by", "heading")
@@ -319,6 +365,78 @@ def test_wrong_use_is_two_and_leaves_no_file(
     assert (status, out) == (2, "")
     assert said in err
     assert err.startswith("spanwise")
+    assert not (work / "new.db").exists()
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        ["--include", "*.md"],
+        ["--exclude", "gone.md"],
+        ["--no-ignore"],
+        ["--no-recursive"],
+        ["--encoding", "utf-8"],
+        ["--metadata", "a=b"],
+        ["--namespace", "a"],
+        ["--keep-missing"],
+        ["--reload"],
+    ],
+)
+def test_options_of_folders_need_one(cli: Cli, option: list[str]) -> None:
+    """Fault: a rebuild of what is stored took options on files, which it does not read."""
+    indexed(cli)
+    status, out, err = cli("index", "--to", "docs.db", "--rebuild", *option)
+    assert (status, out) == (2, "")
+    assert f"{option[0]} has no effect on a --rebuild without a FOLDER" in err
+    assert cli("index", "docs", "--to", "docs.db", "--rebuild", *option)[0] == 0
+
+
+def test_only_an_index_that_is_there_is_rebuilt_without_a_folder(cli: Cli, work: Path) -> None:
+    """Fault: a misspelt name made an empty index, and the run ended well."""
+    status, out, err = cli("index", "--to", "typo.db", "--rebuild")
+    assert (status, out) == (1, "")
+    assert "typo.db: there is no such index" in err
+    assert not (work / "typo.db").exists()
+
+
+def test_around_a_document_there_is_nothing(cli: Cli) -> None:
+    """Fault: --around was taken for a document, all of which is shown."""
+    indexed(cli)
+    status, out, err = cli("show", "docs/refunds.md", "--in", "docs.db", "--around", "3")
+    assert (status, out) == (2, "")
+    assert "--around has no effect on a document" in err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["index", "--to", "new.db"],
+        ["index", "docs", "--to", "new.db"],
+        ["index", "--to", "docs.db", "--rebuild"],
+        ["index", "docs", "--to", "new.db", "--embedder"],
+        ["index", "docs", "--to", "new.db", "--by"],
+        ["index", "docs", "--to", "new.db", "--encoding"],
+        ["index", "docs", "--to"],
+        ["search", "refund", "--in"],
+        ["verify"],
+        ["chunk", "docs", "--fit"],
+        ["chunk", "docs", "--max-size", "256", "--tokenizer"],
+        ["chunk", "docs", "--by"],
+        ["chunk", "docs", "--encoding"],
+        ["explain", "docs/refunds.md", "--fit"],
+        ["snippet", "refund", "docs/refunds.md", "--encoding"],
+        ["import", "docs.bundle", "--to", "new.db", "--embedder"],
+        ["eval", "docs", "--by"],
+        ["eval", "docs", "--embedder"],
+        ["questions", "docs", "--encoding"],
+    ],
+)
+def test_an_empty_name_is_refused(cli: Cli, work: Path, arguments: list[str]) -> None:
+    """Fault: an unset variable of a shell indexed the current folder, or dropped the proof."""
+    indexed(cli)
+    status, out, err = cli(*arguments, "")
+    assert (status, out) == (2, "")
+    assert err.startswith(f"spanwise {arguments[0]}: ")
     assert not (work / "new.db").exists()
 
 
@@ -483,6 +601,19 @@ def test_hits_in_a_pipe(cli: Cli) -> None:
         assert hit == json.loads(json.dumps(index.search("refund")[0].to_dict()))
 
 
+@pytest.mark.parametrize("form", ["text", "jsonl", "html"])
+@pytest.mark.parametrize("more", [[], ["--explain"]])
+def test_the_width_of_a_snippet_is_that_of_each_format(
+    cli: Cli, form: str, more: list[str]
+) -> None:
+    """Fault: JSON lines had a snippet of 200 characters, whatever was asked for."""
+    Path("docs/long.md").write_text("# Long\n\n" + "A refund among many words. " * 12)
+    indexed(cli)
+    ask = ("search", "refund", "--in", "docs.db", "--limit", "1", "--format", form, *more)
+    sizes = [len(cli(*ask, "--width", width)[1]) for width in (10, 60, 200)]
+    assert sizes == sorted(set(sizes))
+
+
 @POSIX
 @pytest.mark.parametrize("columns", [60, 80, 120])
 def test_hits_on_a_terminal(cli: Cli, columns: int) -> None:
@@ -625,6 +756,7 @@ def test_a_document_cannot_drive_the_terminal_or_the_page(cli: Cli) -> None:
     for arguments in (
         ("search", "refund", *common),
         ("search", "refund", *common, "--explain"),
+        ("search", "refund", *common, "--explain", "--format", "html"),
         ("search", "refund", *common, "--min-score", "99"),
         ("search", "\x1b[35mxyzzy", *common),
         ("show", uri, *common),
@@ -847,13 +979,49 @@ def test_what_is_said_in_python_is_said_as_typed() -> None:
     """Each phrase is one that the library says; its parts may be in two strings there."""
     source = "".join(
         path.read_text(encoding="utf-8")
-        for path in (ROOT / "src" / "spanwise" / "index").glob("*.py")
+        for part in ("index", "embedders")
+        for path in (ROOT / "src" / "spanwise" / part).glob("*.py")
     )
-    said = re.sub(r'"\s+f?"', "", source).replace("{what}", "embedder") + re.sub(
-        r'"\s+f?"', "", source
-    ).replace("{what}", "splitter")
-    for python, _ in edge._AS_TYPED:
+    said = re.sub(r'"\s+f?"', "", source)
+    said = said.replace("{what}", "embedder") + said.replace("{what}", "splitter")
+    for python, _ in sum(edge._OF_VERB.values(), edge._AS_TYPED):
         assert python in said, python
+
+
+def test_ways_out_are_those_of_the_command_line(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fault: messages named options of Python, or of another verb, such as attempts, --rebuild."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.setattr(transport, "sleep", lambda seconds: None)
+    server = "http://127.0.0.1:9/v1#m"
+    indexed(cli)
+    assert cli("export", "--in", "docs.db", "--to", "b")[0] == 0
+    for arguments, said in (
+        (
+            ["index", "docs", "--to", "new.db", "--embedder", server],
+            "the server runs, and the proxies of the environment\n",
+        ),
+        (["search", "x", "--in", "docs.db", "--mode", "meaning"], "index anew with --embedder\n"),
+        (["eval", SAMPLES, "--mode", "meaning"], "search by words, or give --embedder\n"),
+        (["eval", "docs", "--by", "whole:5"], "has no size to fill to; give --by whole\n"),
+        (
+            ["import", "b", "--to", "docs.db", "--chunk-size", "99"],
+            "leave the options for cutting out to go on with it, or import into another file\n",
+        ),
+        (
+            ["import", "b", "--to", "docs.db", "--embedder", server],
+            "leave --embedder out to go on with it, or import into another file\n",
+        ),
+    ):
+        status, _, err = cli(*arguments)
+        assert status in (1, 2)
+        assert err.endswith(said), err
+        assert not re.search(r"attempts=|rebuild|api_key|--max-size", err)
+    assert edge.as_typed("no key was sent; pass api_key, or set OPENAI_API_KEY") == (
+        "no key was sent; set OPENAI_API_KEY"
+    )
+    assert edge.as_typed("raise timeout=60.0, lower batch_size, or raise attempts=3") == (
+        "try again, or give a server that is quicker"
+    )
 
 
 def test_a_file_with_documents_is_not_taken_away(cli: Cli) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from unit.test_cli import POSIX, command, on_terminal, unstyled
 
 from spanwise import (
     Chunks,
@@ -623,6 +625,46 @@ def test_without_context_the_same_ranges_are_indexed_bare() -> None:
     assert one.indexed == sum(len(each.embed_text) for each in made) / size
 
 
+def with_what_nobody_searches() -> list[Document]:
+    """Documents with front matter and a payload, each of which may be a passage of its own."""
+    head = "---\ntitle: Page {0}\nauthor: Somebody\ntags: [alpha, beta, gamma]\n---\n\n"
+    said = "Some sentence about item {0} that goes on for a while and ends here. " * 12
+    data = "\n\n![](data:image/png;base64,{1})\n\n# More of number {0}\n\nWords, also of {0}.\n"
+    text = f"{head}# Topic number {{0}} here\n\n{said}{data}"
+    payload = "iVBORw0KGgoAAAANSUhEUgAA" * 40
+    return [
+        Document(text=text.format(i, payload), uri=f"p{i}.md", media_type="text/markdown")
+        for i in range(12)
+    ]
+
+
+def test_what_no_index_takes_has_no_part_in_the_mean_size() -> None:
+    """Fault: front matter counted as a passage, so that splitters were compared at 417 and 300."""
+    documents = with_what_nobody_searches()
+    asked = known_item_questions(documents, count=10)
+    setups = [
+        by_heading(overlap=0),
+        by_text(overlap=0),
+        Setup("bare", by_heading(overlap=0), context=False),
+    ]
+    found = evaluate(asked, documents, setups, mean_size=350)
+    for row in found.rows:
+        near = [note for note in found.notes if f"{row.name} comes no nearer" in note]
+        assert (abs(row.mean_size - 350) <= 7) != bool(near), (row, near)
+        assert not near or f"{row.mean_size:,.0f} characters" in near[0]
+
+
+def test_without_context_the_index_takes_no_more() -> None:
+    """Fault: a bare document is plain text, so its front matter was indexed as a passage."""
+    documents = with_what_nobody_searches()
+    asked = known_item_questions(documents, count=10)
+    splitter = by_heading(overlap=0)
+    setups = [Setup("with", splitter), Setup("bare", splitter, context=False)]
+    one, other = evaluate(asked, documents, setups).rows
+    assert (one.chunks, one.mean_size, one.whole) == (other.chunks, other.mean_size, other.whole)
+    assert one.chunks < sum(len(splitter.split(each)) for each in documents)
+
+
 class Letters:
     """An embedder that counts letters."""
 
@@ -683,6 +725,70 @@ def test_wrong_use_is_refused_by_name() -> None:
     assert found.verdict[-1:] == (
         "Only by_text was measured; give a second setup to compare it with.",
     )
+
+
+def test_arguments_of_another_kind_are_refused_by_name() -> None:
+    """Fault: they raised errors of Python, such as that a dict has no attribute id."""
+    documents, asked = planted()
+    one, splitter = asked[0], by_text()
+    evidence = one.evidence[0]
+    for tried, said in (
+        ((asked, None, [splitter]), "documents=None is no list"),
+        ((asked, documents[0], [splitter]), "is no list; put one in a list too"),
+        ((asked, ["a.md"], [splitter]), "documents holds 'a.md', which is no Document"),
+        ((None, documents, [splitter]), "questions=None is no list"),
+        ((one, documents, [splitter]), "is no list; put one in a list too"),
+        (([{"query": "x"}], documents, [splitter]), "which is no Question; give it as Question("),
+        (("text", documents, [splitter]), "questions holds 't', which is no Question"),
+        (([replace(one, query=None)], documents, [splitter]), "query=None of a question"),
+        (([replace(one, group=3)], documents, [splitter]), "group=3 of a question is no string"),
+        (([replace(one, id=[])], documents, [splitter]), "id=[] of a question is no string"),
+        (([replace(one, evidence=None)], documents, [splitter]), "is no tuple of Evidence"),
+        (([replace(one, evidence=evidence)], documents, [splitter]), "is no tuple of Evidence"),
+        (([replace(one, evidence=({},))], documents, [splitter]), "is no tuple of Evidence"),
+        ((asked, documents, [None]), "setups holds None, which is no splitter"),
+        ((asked, documents, [Setup(None, splitter)]), "name=None of a Setup is no name"),  # type: ignore[arg-type]
+        ((asked, documents, [Setup(" ", splitter)]), "name=' ' of a Setup is no name"),
+        ((asked, documents, [Setup("a", None)]), "setups holds None, which is no splitter"),  # type: ignore[arg-type]
+        ((asked, documents, [Setup("a", by_text)]), "pass one that is made"),  # type: ignore[arg-type]
+        ((asked, documents, [Setup("a", splitter, context="no")]), "context='no' of the Setup 'a'"),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(OptionError, match=re.escape(said)):
+            evaluate(*tried)  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="watch=5 cannot be called"):
+        evaluate(asked, documents, [splitter], watch=5)  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="seed='x' is not a whole number"):
+        known_item_questions(documents, seed="x")  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="questions holds 1, which is no Question"):
+        write_questions("none", [1])  # type: ignore[list-item]
+
+
+def test_names_that_differ_look_different_at_any_width() -> None:
+    """Fault: long names were cut at their end, and no table was narrower than 100 characters."""
+    documents, asked = planted()
+    names = [
+        *(f"engine-hierarchical:{size}" for size in (1000, 1001)),
+        *(f"a setup of ours, its {number} kind, and long" for number in ("first", "other")),
+        "two  spaces",
+        "two spaces",
+    ]
+    asked = [replace(each, group=f"a long group {i % 3}, {i}"[:-3]) for i, each in enumerate(asked)]
+    found = evaluate(asked, documents, [Setup(name, by_text(), mix=0.0) for name in names])
+    for width in (60, 80, 100):
+        said = found.to_text(width)
+        assert max(map(len, said.splitlines())) <= width
+        blocks = [block.splitlines() for block in said.split("\n\n")]
+        tables = [block for block in blocks if block[0].startswith(("Setup", "Recall by group"))]
+        for table in tables:
+            assert len(table) == len({re.split("  +", line)[0] for line in table}) == 7
+        titles = " ".join(table[0] for table in tables if table[0].startswith("Setup")).split()
+        assert " ".join(each for each in titles if each != "Setup") == (
+            "Recall to best R@5 P@5 IoU@5 Hit@5 nDCG@10 Whole Chunks Size Index"
+        )
+    assert str(found) == found.to_text(100)
+    assert len(re.findall("^Setup", str(found), re.M)) == 1
+    with pytest.raises(OptionError, match="width=0 is below 1"):
+        found.to_text(0)
 
 
 @dataclass(frozen=True)
@@ -750,6 +856,55 @@ def test_questions_are_json_lines_that_eval_reads(cli: Cli) -> None:
     assert not any("were made" in note for note in found["notes"])
 
 
+@pytest.mark.skipif(os.name == "nt", reason="needs symbolic links")
+@pytest.mark.parametrize("typed", ["docs/../docs/q.jsonl", "link.jsonl"])
+def test_questions_are_no_document_by_whatever_path(cli: Cli, work: Path, typed: str) -> None:
+    """Fault: questions among the documents were one of them where the two paths differed."""
+    _, out, _ = cli("questions", "docs", "--count", 4)
+    (work / "docs" / "q.jsonl").write_text(out, encoding="utf-8")
+    (work / "link.jsonl").symlink_to("docs/q.jsonl")
+    status, out, _ = cli("eval", typed, "docs", "--by", "search")
+    assert (status, json.loads(out)["documents"]) == (0, 3)
+
+
+@pytest.mark.usefixtures("work")
+def test_questions_come_from_standard_input_too() -> None:
+    """Fault: ``questions docs | eval - docs`` looked for a file of the name -."""
+    _, asked, _ = command("questions", "docs", "--count", 4)
+    status, out, err = command("eval", "-", "docs", "--by", "search", stdin=asked)
+    assert (status, len(json.loads(out)["questions"]), err) == (0, 4, b"")
+    status, _, err = command("eval", "-", "docs", stdin=b"{")
+    assert status == 1
+    assert err.startswith(b"spanwise eval: standard input, line 1: it is no JSON")
+    Path("q.jsonl").write_bytes(asked)
+    for same in ("-", "q.jsonl"):
+        status, _, err = command("eval", same, same, stdin=asked)
+        assert status == 1
+        assert err.decode() == f"{same}: it holds the questions alone; give documents too\n"
+
+
+@pytest.mark.usefixtures("work")
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "ascii"])
+def test_questions_are_read_back_whatever_the_output_writes(encoding: str) -> None:
+    """Fault: with an output of another encoding than UTF-8 eval could not read the questions."""
+    Path("docs/ru.md").write_text("# Возврат “денег”\n\n" + "Деньги за пять дней. " * 9, "utf-8")
+    status, out, err = command("questions", "docs/ru.md", PYTHONIOENCODING=encoding)
+    assert status == 0, err
+    assert ("Возврат".encode() in out) == (encoding == "utf-8")  # a person edits them
+    Path("q.jsonl").write_bytes(out)
+    assert command("eval", "q.jsonl", "docs", "--by", "search")[0] == 0
+
+
+@pytest.mark.usefixtures("work")
+def test_questions_cannot_drive_the_terminal() -> None:
+    """Fault: control characters of a document were written raw."""
+    said = "# Some heading\n\n" + "One of many refunds \x9b5m with \u202e and \x7f in it. " * 9
+    Path("docs/bad.md").write_text(said, "utf-8")
+    _, out, _ = command("questions", "docs/bad.md")
+    assert "refunds" in out.decode()
+    assert not re.search("[\x9b\u202e\x7f]", out.decode())
+
+
 @pytest.mark.usefixtures("work")
 def test_eval_of_a_folder_makes_questions_and_says_so(cli: Cli) -> None:
     status, out, err = cli("eval", "docs", "--format", "text", "--no-context", "--mix", "0")
@@ -761,6 +916,17 @@ def test_eval_of_a_folder_makes_questions_and_says_so(cli: Cli) -> None:
         assert re.search(rf"^{name} +0\.\d", out, re.M)
     assert max(map(len, out.splitlines())) <= 100
     assert "Use " in out
+
+
+@POSIX
+@pytest.mark.usefixtures("work")
+@pytest.mark.parametrize("columns", [60, 80, 200])
+def test_eval_keeps_to_the_screen(columns: int) -> None:
+    status, sent = on_terminal("eval", "docs", columns=columns)
+    lines = unstyled(sent).splitlines()
+    assert status == 0
+    assert any(line.startswith("Setup") for line in lines)
+    assert max(map(len, lines)) <= min(columns, 100)
 
 
 @pytest.mark.usefixtures("work")

@@ -7,7 +7,6 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from html import escape
 from typing import Annotated, Any
 
 import typer
@@ -18,6 +17,7 @@ from spanwise.chunks import Chunk, Chunks
 from spanwise.cli.edge import (
     FAILED,
     INTERRUPTED,
+    UNREAD,
     WRONG_USE,
     complain,
     counted,
@@ -51,7 +51,7 @@ from spanwise.cli.options import (
     Tokenizer,
     given_options,
 )
-from spanwise.cli.screen import Screen, Working, prepare_streams, visible
+from spanwise.cli.screen import Screen, Working, escaped, prepare_streams, silence, visible
 from spanwise.cli.search_verbs import SEARCH_VERBS
 from spanwise.cli.sources import (
     Failures,
@@ -100,6 +100,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return WRONG_USE
     except typer.Abort:
         return INTERRUPTED
+    except SystemExit:  # so the parser and rich end where nobody reads a help text
+        silence(sys.stdout)
+        return UNREAD
 
 
 def _version(asked: bool) -> None:
@@ -307,9 +310,7 @@ def snippet(
     fold_accents: Annotated[
         bool, typer.Option("--fold-accents", help="Match words that differ in their accents.")
     ] = False,
-    encoding: Annotated[
-        str, typer.Option(metavar="NAME", help="Unset: by byte order mark, else UTF-8.")
-    ] = "",
+    encoding: Encoding = "",
     format_: Annotated[
         SnippetFormat | None,
         typer.Option(
@@ -351,7 +352,7 @@ def snippet(
         }
         sys.stdout.write(json.dumps(about | asdict(found)) + "\n")
     elif form is SnippetFormat.html:
-        sys.stdout.write(f"<cite>{escape(place.citation)}</cite>\n{found.html()}\n")
+        screen.write(f"<cite>{escaped(place.citation)}</cite>\n{found.html()}\n")
     elif form is SnippetFormat.plain:
         screen.write(f"{place.citation}\n{found.plain()}\n")
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Sequence
 from functools import wraps
@@ -15,6 +16,7 @@ from spanwise.errors import OptionError, SpanwiseError
 __all__ = [
     "FAILED",
     "INTERRUPTED",
+    "UNREAD",
     "WRONG_USE",
     "as_typed",
     "complain",
@@ -31,7 +33,7 @@ INTERRUPTED, UNREAD = 130, 141
 
 Arguments = ParamSpec("Arguments")
 
-# What the library says to a caller in Python, and how the same is typed.
+# What the library says to a caller in Python, and how the same is typed; {…} is any value.
 # test_cli_index.py: test_what_is_said_in_python_is_said_as_typed
 _AS_TYPED = (
     ("pass rebuild=True to make", "give --rebuild to make"),
@@ -49,13 +51,34 @@ _AS_TYPED = (
         "import it into an index that is made as it was",
         "import it with the --embedder and the options for cutting that it was made with",
     ),
+    ("or index anew with one", "or index anew with --embedder"),
+    (", or raise attempts={attempts}", ""),
+    ("raise timeout={seconds}, lower batch_size", "try again, or give a server that is quicker"),
+    ("pass api_key, or set", "set"),
+    ("set a valid one, or pass api_key", "set a valid one"),
+    ("cut with within(embedder) and a ceiling that fits", "cut with a smaller --chunk-size"),
+    (", or pass pooling to do without", ""),
+    ("pass max_tokens, such as 512", "write it as max_seq_length in sentence_bert_config.json"),
 )
 
+# The same for a verb that has not all of those options.
+_OF_VERB = {
+    "import": (
+        (
+            "pass rebuild=True to make it anew, or index into another file",
+            "or import into another file",
+        ),
+        (", or another with rebuild=True", ""),
+    ),
+    "eval": (("or index anew with one", "or give --embedder"),),
+}
 
-def as_typed(message: str) -> str:
-    """A message of the library, with the ways out as a command line has them."""
-    for python, typed in _AS_TYPED:
-        message = message.replace(python, typed)
+
+def as_typed(message: str, verb: str = "") -> str:
+    """A message of the library, with the ways out as the command line of a verb has them."""
+    for python, typed in (*_OF_VERB.get(verb, ()), *_AS_TYPED):
+        values = re.sub(r"\\\{\w+\\\}", r"[^\\s,;]+", re.escape(python))
+        message = re.sub(values, typed, message)
     return message
 
 
@@ -71,7 +94,8 @@ def complain(*lines: str) -> None:
 
 def edge(verb: Callable[Arguments, None]) -> Callable[Arguments, None]:
     """A verb whose errors are one line and an exit status."""
-    name = f"spanwise {name_of_verb(verb)}"
+    called = name_of_verb(verb)
+    name = f"spanwise {called}"
 
     @wraps(verb)
     def guarded(*args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
@@ -82,7 +106,7 @@ def edge(verb: Callable[Arguments, None]) -> Callable[Arguments, None]:
             silence(sys.stdout)
             raise typer.Exit(INTERRUPTED) from None
         except SpanwiseError as fault:
-            complain(f"{name}: {as_typed(str(fault))}")
+            complain(f"{name}: {as_typed(str(fault), called)}")
             wrong = isinstance(fault, OptionError)
             raise typer.Exit(WRONG_USE if wrong else FAILED) from None
         except OSError as fault:

@@ -14,13 +14,21 @@ from spanwise.cli.edge import counted, failed
 from spanwise.cli.index_options import ReportFormat, ReportFormatOption
 from spanwise.cli.opened import once
 from spanwise.cli.options import Encoding, Exclude, Include, NoIgnore, NoRecursive
-from spanwise.cli.screen import Counting, Screen
-from spanwise.cli.sources import Failures, Source, attempt, find_sources
+from spanwise.cli.screen import NARROWEST, Counting, Screen
+from spanwise.cli.sources import (
+    STANDARD_INPUT,
+    Failures,
+    Source,
+    attempt,
+    find_sources,
+    read_standard_input,
+)
 from spanwise.cli.strategies import NAMES, index_splitter
 from spanwise.documents import Document
 from spanwise.embedders.registry import FORMS, find_embedder
 from spanwise.errors import OptionError, shown
 from spanwise.evaluate import (
+    Evaluation,
     Question,
     Setup,
     Step,
@@ -28,13 +36,17 @@ from spanwise.evaluate import (
     known_item_questions,
     read_questions,
 )
-from spanwise.evaluate.questions import to_json
+from spanwise.evaluate.questions import questions_of, to_json
+from spanwise.evaluate.sizing import size_field
 from spanwise.splitters.base import Splitter
 
 __all__ = ["EVAL_VERBS"]
 
 # What is compared where nothing is named, and the mean size of its passages.
 _USUAL, _USUAL_SIZE = ("heading", "paragraph", "text", "structure", "fixed"), 350
+
+# Longer lines are hard to read.
+_WIDEST = 100
 
 # The most questions that are made where none are given.
 _COUNT = 200
@@ -64,8 +76,8 @@ def eval_(
         list[str],
         typer.Argument(
             metavar="[QUESTIONS] FOLDER",
-            help="A file of questions, one JSON object a line, and the documents; without "
-            "questions some are made from the documents.",
+            help="A file of questions, one JSON object a line, or - for standard input, and the "
+            "documents; without questions some are made from the documents.",
         ),
     ],
     by: Annotated[
@@ -133,9 +145,14 @@ def eval_(
         sources = _sources(paths[-1], failures, include, exclude, not no_ignore, not no_recursive)
         if len(paths) == 2:  # the questions are no document, also where they lie among them
             own = Source(paths[0]).place
-            sources = [each for each in sources if each.place != own]
+            others = [each for each in sources if each.place != own]
+            if sources and not others:
+                failures.add(f"{paths[-1]}: it holds the questions alone; give documents too")
+            sources = others
         documents = _load(screen, sources, failures, encoding)
-        if len(paths) == 2:
+        if paths[0] == STANDARD_INPUT and len(paths) == 2:
+            asked = questions_of(read_standard_input(), Source(paths[0]).name, documents)
+        elif len(paths) == 2:
             asked = read_questions(paths[0], documents)
         else:
             asked = _made(documents, paths[-1], _COUNT, 0)
@@ -152,7 +169,7 @@ def eval_(
     if form is ReportFormat.json:
         sys.stdout.write(json.dumps(found.to_dict()) + "\n")
     else:
-        screen.write(f"{found}\n")
+        screen.write(f"{_text(screen, found)}\n")
     sys.stdout.flush()
     _end(screen, failures)
 
@@ -186,12 +203,20 @@ def questions(
     documents = _load(screen, sources, failures, encoding)
     made = _made(documents, folder, count, seed)
     known = {each.uri: each for each in documents}
+    is_utf = screen.out.encoding.startswith("utf")  # eval reads no other encoding
     for each in made:
-        sys.stdout.write(to_json(each, known) + "\n")
+        sys.stdout.write(to_json(each, known, ensure_ascii=not is_utf) + "\n")
     sys.stdout.flush()
     of = counted(len(documents), "document")
     screen.tell(f"{counted(len(made), 'question')} on {of}", "dim")
     _end(screen, failures)
+
+
+def _text(screen: Screen, found: Evaluation) -> str:
+    """An evaluation in the lines of the terminal, no longer than a person reads."""
+    if not screen.is_terminal:
+        return str(found)
+    return found.to_text(min(_WIDEST, max(NARROWEST, screen.out.width)))
 
 
 def _splitters(by: Sequence[str], mean_size: int | None) -> list[tuple[str, Splitter]]:
@@ -199,6 +224,8 @@ def _splitters(by: Sequence[str], mean_size: int | None) -> list[tuple[str, Spli
     made: list[tuple[str, Splitter]] = []
     for typed in by or _USUAL:
         name, colon, size = typed.partition(":")
+        if not name:
+            raise OptionError(f"--by {shown(typed)} has no name; give one of {', '.join(NAMES)}")
         given: dict[str, int] = {}
         if colon:
             if not (size.isascii() and size.isdigit()):
@@ -210,9 +237,12 @@ def _splitters(by: Sequence[str], mean_size: int | None) -> list[tuple[str, Spli
                 raise OptionError(
                     f"--by {typed} and --mean-size contradict each other; leave one size out"
                 )
+            unsized = index_splitter(name, {})
+            if unsized is not None and not size_field(unsized):
+                raise OptionError(
+                    f"--by {typed}: {unsized.name} has no size to fill to; give --by {name}"
+                )
             given["chunk_size"] = int(size)
-        if not name:
-            raise OptionError(f"--by {shown(typed)} has no name; give one of {', '.join(NAMES)}")
         splitter = index_splitter(name, given)
         assert splitter is not None
         if any(typed == other for other, _ in made):

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from html import escape
 
 from rich.cells import cell_len
 from rich.text import Text
 
 from spanwise.chunks import BETWEEN_HEADINGS
-from spanwise.cli.screen import NARROWEST, Column, Rows, Screen, one_line, visible, wrap
+from spanwise.cli.screen import NARROWEST, Column, Rows, Screen, escaped, one_line, visible, wrap
 from spanwise.cli.tables import citation_of
 from spanwise.index import Hit, Hits, Standing
 from spanwise.snippets import Highlight
@@ -95,9 +94,9 @@ def html_of(hits: Hits, width: int) -> Iterator[str]:
     yield '<ol class="hits">'
     for hit in hits:
         yield f'<li id="{_attribute(hit.chunk.id)}">'
-        yield f"<cite>{escape(hit.citation)}</cite>"
+        yield f"<cite>{escaped(hit.citation)}</cite>"
         yield f"<p>{hit.snippet(width).html()}</p>"
-        yield f"<small>{escape(evidence(hit))}</small>"
+        yield f"<small>{escaped(evidence(hit))}</small>"
         yield "</li>"
     yield "</ol>"
     if hits.candidates:
@@ -106,7 +105,7 @@ def html_of(hits: Hits, width: int) -> Iterator[str]:
         for each in hits.candidates:
             ranks = (each.standing.words_rank, each.standing.meaning_rank)
             cells = (each.citation, *map(_rank, ranks), each.why)
-            yield f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
+            yield f"<tr>{''.join(f'<td>{escaped(cell)}</td>' for cell in cells)}</tr>"
         yield "</table>"
 
 
@@ -138,7 +137,7 @@ def _flat(text: str) -> str:
 
 def _attribute(text: str) -> str:
     """A value of an attribute, without white space, which an id may not have."""
-    return escape(re.sub(r"\s", "_", text))
+    return escaped(re.sub(r"\s", "_", text))
 
 
 def _shorter(citation: str, room: int) -> str:

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from spanwise.cli.options import refuse_empty
 from spanwise.cli.strategies import INDEX_NAMES
 from spanwise.embedders.registry import FORMS
 from spanwise.errors import OptionError, shown
@@ -95,6 +96,7 @@ EmbedderName = Annotated[
     typer.Option(
         "--embedder",
         metavar="NAME",
+        callback=refuse_empty,
         help=f"What finds passages by meaning: {', '.join(form for form, _ in FORMS)}, or "
         f"{NO_EMBEDDER} for words alone. Unset: that of the index; of a new one {NO_EMBEDDER}.",
         rich_help_panel=_CUTTING,
@@ -104,6 +106,7 @@ IndexBy = Annotated[
     str,
     typer.Option(
         metavar="NAME",
+        callback=refuse_empty,
         help=f"{', '.join(INDEX_NAMES[:-1])} or {INDEX_NAMES[-1]}. Unset: as the index was made; "
         "of a new one each document by its kind, in passages of a size that finds well.",
         rich_help_panel=_CUTTING,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -48,12 +49,15 @@ from spanwise.cli.options import (
     SizerOption,
     Tokenizer,
     given_options,
+    refuse_empty,
+    refuse_unused,
 )
 from spanwise.cli.screen import Counting, Screen
 from spanwise.cli.strategies import index_splitter
 from spanwise.errors import LoadError, OptionError
 from spanwise.extras import require_extra
 from spanwise.index import Failure, IndexReport, Progress
+from spanwise.loaders.files import find_documents
 
 __all__ = ["INDEX_VERBS"]
 
@@ -80,6 +84,7 @@ def index(
         list[str] | None,
         typer.Argument(
             metavar="FOLDER",
+            callback=refuse_empty,
             help="Folders to bring the index up to date with.",
             show_default=False,
         ),
@@ -115,29 +120,45 @@ def index(
     """
     screen = Screen()
     _check(folders or (), rebuild, dry_run, every, graph)
+    if not folders:
+        of_folders = {
+            "--include": include,
+            "--exclude": exclude,
+            "--no-ignore": no_ignore,
+            "--no-recursive": no_recursive,
+            "--encoding": encoding,
+            "--metadata": metadata,
+            "--namespace": namespace,
+            "--keep-missing": keep_missing,
+            "--reload": reload,
+        }
+        refuse_unused(of_folders, "on a --rebuild without a FOLDER; give one, or leave it out")
     laid = read_pairs("--metadata", metadata or ())
-    given = given_options(
-        chunk_size, overlap, min_size, max_size, max_level, separator, sizer, tokenizer
-    )
+    with once(screen):
+        given = given_options(
+            chunk_size, overlap, min_size, max_size, max_level, separator, sizer, tokenizer
+        )
+        splitter = index_splitter(by, given)
     missing: list[str] = []
     there = [folder for folder in folders or () if _is_folder(folder, missing)]
     if folders and not there:
         raise failed(missing)
+    which: dict[str, Any] = {
+        "include": include or (),
+        "exclude": exclude or (),
+        "ignore_files": not no_ignore,
+        "recursive": not no_recursive,
+    }
+    there = _distinct(there, which)
     is_new = not Path(file).exists()
-    with once(screen):
-        options: dict[str, Any] = {
-            "splitter": index_splitter(by, given),
-            "embedder": embedder,
-            "rebuild": rebuild,
-        }
-        opening = planning(file, **options) if dry_run else writing(file, **options)
+    options: dict[str, Any] = {"splitter": splitter, "embedder": embedder, "rebuild": rebuild}
+    opening = (
+        planning(file, **options) if dry_run else writing(file, create=bool(folders), **options)
+    )
     with opening as opened:
         add = partial(
             opened.add_folder,
-            include=include or (),
-            exclude=exclude or (),
-            ignore_files=not no_ignore,
-            recursive=not no_recursive,
+            **which,
             encoding=encoding,
             metadata=laid,
             namespace=namespace,
@@ -207,6 +228,26 @@ def _is_folder(folder: str, missing: list[str]) -> bool:
         reason = f"it is a file; give its folder: spanwise index {parent} --include {name}"
     missing.append(f"{folder}: {reason}")
     return False
+
+
+def _distinct(folders: Sequence[str], which: Mapping[str, Any]) -> list[str]:
+    """The folders, but for those given twice, and those whose documents are all another's too."""
+    places: dict[Path, str] = {}
+    for folder in folders:
+        places.setdefault(Path(os.path.abspath(folder)), folder)  # noqa: PTH100 - keeps links
+
+    @cache
+    def documents(place: Path) -> set[Path]:
+        return set(find_documents(place, on_error=lambda fault: None, **which))
+
+    def is_in_another(place: Path) -> bool:
+        return any(
+            documents(place) and documents(place) <= documents(other)
+            for other in places
+            if other in place.parents
+        )
+
+    return [folder for place, folder in places.items() if not is_in_another(place)]
 
 
 def _runs(screen: Screen, runs: Sequence[Callable[..., IndexReport]]) -> list[IndexReport]:

@@ -147,10 +147,10 @@ def import_(
 ) -> None:
     """Read a bundle into an index that is made as the one it came from; nothing is embedded."""
     screen = Screen()
-    given = given_options(
-        chunk_size, overlap, min_size, max_size, max_level, separator, sizer, tokenizer
-    )
     with once(screen):
+        given = given_options(
+            chunk_size, overlap, min_size, max_size, max_level, separator, sizer, tokenizer
+        )
         splitter = index_splitter(by, given)
         with writing(file, splitter=splitter, embedder=embedder) as opened:
             count = opened.import_bundle(bundle, namespace=namespace)

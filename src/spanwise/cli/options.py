@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import Enum
 from typing import Annotated, Any
 
@@ -33,6 +34,8 @@ __all__ = [
     "SnippetFormat",
     "Tokenizer",
     "given_options",
+    "refuse_empty",
+    "refuse_unused",
 ]
 
 
@@ -68,10 +71,21 @@ _CUTTING = "How to cut"
 _FINDING = "What to read"
 _SHOWING = "What to show"
 
+
+def refuse_empty(context: typer.Context, parameter: typer.CallbackParam, value: Any) -> Any:
+    """What was typed, but for an empty name, such as that of a shell's variable that is not set."""
+    source = context.get_parameter_source(parameter.name or "")
+    is_typed = source is not None and source.name == "COMMANDLINE"
+    if is_typed and (value == "" or (isinstance(value, list) and "" in value)):
+        raise typer.BadParameter("it is empty; name one, or leave it out")
+    return value
+
+
 By = Annotated[
     str,
     typer.Option(
         metavar="NAME",
+        callback=refuse_empty,
         help=f"{', '.join(NAMES[:-1])} or {NAMES[-1]}. "
         "Unset: heading for Markdown and every kind with headings, rows or records for data, turns "
         "for transcripts, paragraph for the rest.",
@@ -106,6 +120,7 @@ Tokenizer = Annotated[
     str,
     typer.Option(
         metavar="FILE",
+        callback=refuse_empty,
         help="Count tokens by a tokenizer.json (or its folder), cl100k_base or o200k_base: for "
         "--max-size, or for all sizes with --sizer tokens.",
         rich_help_panel=_CUTTING,
@@ -115,6 +130,7 @@ Fit = Annotated[
     str,
     typer.Option(
         metavar="EMBEDDER",
+        callback=refuse_empty,
         help=f"No passage longer than it reads, and proof of that. One of "
         f"{', '.join(form for form, _ in FORMS)}.",
         rich_help_panel=_CUTTING,
@@ -169,6 +185,7 @@ Encoding = Annotated[
     str,
     typer.Option(
         metavar="NAME",
+        callback=refuse_empty,
         help="Unset: by byte order mark, else UTF-8.",
         rich_help_panel=_FINDING,
     ),
@@ -182,6 +199,13 @@ FormatOption = Annotated[
         rich_help_panel=_SHOWING,
     ),
 ]
+
+
+def refuse_unused(given: Mapping[str, object], why: str) -> None:
+    """Refuse the first option that is given; it has no effect, and ``why`` has the way out."""
+    for flag, value in given.items():
+        if value:
+            raise OptionError(f"{flag} has no effect {why}")
 
 
 def given_options(

@@ -31,6 +31,7 @@ __all__ = [
     "Rows",
     "Screen",
     "Working",
+    "escaped",
     "one_line",
     "prepare_streams",
     "silence",
@@ -59,6 +60,9 @@ _WEAK_CUTS = ("clause", "word", "cluster")
 
 def prepare_streams() -> None:
     """Let no character, such as a lone surrogate, be one that cannot be written."""
+    # A closed stream is None in Python; what would go there goes nowhere.
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure:
@@ -81,10 +85,19 @@ def visible(text: str) -> str:
     >>> visible("a\x1b[2Jb")
     'a␛[2Jb'
     """
-    whole = Highlight(
+    return _whole(text).ansi()
+
+
+def escaped(text: str) -> str:
+    """A text as HTML."""
+    return _whole(text).html()
+
+
+def _whole(text: str) -> Highlight:
+    """A text to render, without a mark."""
+    return Highlight(
         text=text, start=0, end=len(text), marks=(), truncated_left=False, truncated_right=False
     )
-    return whole.ansi()
 
 
 def one_line(text: str) -> str:
@@ -111,9 +124,6 @@ class Screen:
     """The two streams, and whether a person sits before each."""
 
     def __init__(self) -> None:
-        # A closed stream is None in Python; what would go there goes nowhere.
-        sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
-        sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
         self.out = Stream(file=sys.stdout, highlight=False, markup=False, emoji=False)
         self.err = Stream(file=sys.stderr, highlight=False, markup=False, emoji=False)
         self.is_terminal = sys.stdout.isatty()

@@ -11,7 +11,7 @@ import typer
 from rich.text import Text
 
 from spanwise.chunks import Chunk
-from spanwise.cli.edge import FAILED, complain, counted
+from spanwise.cli.edge import FAILED, as_typed, complain, counted
 from spanwise.cli.hit_rows import candidate_rows, hit_rows, html_of, ranks_of
 from spanwise.cli.index_options import (
     HitFormat,
@@ -24,6 +24,7 @@ from spanwise.cli.index_options import (
     read_pairs,
 )
 from spanwise.cli.opened import nothing_in, once, reading
+from spanwise.cli.options import refuse_unused
 from spanwise.cli.screen import Screen, one_line
 from spanwise.errors import EmbedderError, MissingExtraError, StoreError, require
 from spanwise.index import Hits, Index
@@ -112,16 +113,17 @@ def search(
         try:
             hits = opened.search(query, explain=explain, **options)
         except (EmbedderError, MissingExtraError) as fault:
-            complain(f"spanwise search: {fault}", "--mode words searches without the embedder")
+            said = f"spanwise search: {as_typed(str(fault))}"
+            complain(said, "--mode words searches without the embedder")
             raise typer.Exit(FAILED) from None
         why = "" if hits else _why_none(opened, file, hits, options, where or ())
     form = format_ or (HitFormat.text if screen.is_terminal else HitFormat.jsonl)
     if form is HitFormat.jsonl:
-        for line in _lines(hits):
+        for line in _lines(hits, width):
             sys.stdout.write(json.dumps(line) + "\n")
     elif form is HitFormat.html:
         if hits or hits.candidates:
-            sys.stdout.write("\n".join(html_of(hits, width)) + "\n")
+            screen.write("\n".join(html_of(hits, width)) + "\n")
     else:
         hit_rows(screen, hits, width)
         if hits:
@@ -137,11 +139,11 @@ def search(
         screen.tell(f"{counted(len(hits), 'passage')}{looked}, by {_BY[hits.mode]}", "dim")
 
 
-def _lines(hits: Hits) -> list[dict[str, Any]]:
+def _lines(hits: Hits, width: int) -> list[dict[str, Any]]:
     """A line a hit; where candidates were asked for a line each, those returned with their hit."""
     if not hits.candidates:
-        return [hit.to_dict() for hit in hits]
-    whole = {hit.chunk.id: hit.to_dict() for hit in hits}
+        return [hit.to_dict(width) for hit in hits]
+    whole = {hit.chunk.id: hit.to_dict(width) for hit in hits}
     return [
         whole.get(each.id, {"id": each.id, "citation": each.citation, **ranks_of(each.standing)})
         | {"returned": each.returned, "why": each.why}
@@ -197,7 +199,9 @@ def show(
     require("around", around, 0)
     with reading(file) as opened:
         chunks, at = _passages(opened, name, namespace)
-    if at is not None:
+    if at is None:
+        refuse_unused({"--around": around}, "on a document, all of which is shown; leave it out")
+    else:
         chunks = chunks[max(0, at - around) : at + around + 1]
     if (format_ or (RowFormat.text if screen.is_terminal else RowFormat.jsonl)) is RowFormat.jsonl:
         for each in chunks:

@@ -6,12 +6,13 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from spanwise.cli.options import refuse_unused
 from spanwise.documents import Document
 from spanwise.errors import LoadError, OptionError, SpanwiseError, SpanwiseWarning
 from spanwise.loaders.base import Raw
@@ -22,7 +23,17 @@ from spanwise.loaders.records import CsvLoader, JsonLinesLoader
 from spanwise.loaders.registry import SUFFIXES
 from spanwise.loaders.text import media_type_of
 
-__all__ = ["Failures", "Source", "attempt", "find_sources", "notes", "one_source", "remarks"]
+__all__ = [
+    "STANDARD_INPUT",
+    "Failures",
+    "Source",
+    "attempt",
+    "find_sources",
+    "notes",
+    "one_source",
+    "read_standard_input",
+    "remarks",
+]
 
 STANDARD_INPUT = "-"
 _ARCHIVE = re.compile(r"\.zip(?![^/\\])", re.IGNORECASE)
@@ -56,8 +67,8 @@ class Source:
 
     @property
     def place(self) -> str:
-        """The same for two ways to write one path."""
-        return self.path if self.path == STANDARD_INPUT else str(Path(self.path).absolute())
+        """The same for two ways to one file: through another folder, or a symbolic link."""
+        return self.path if self.path == STANDARD_INPUT else os.path.realpath(self.path)
 
     @property
     def media_type(self) -> str:
@@ -81,12 +92,18 @@ class Source:
             return load_raw(replace(self.raw, encoding=encoding), isolate=True)
         if self.path != STANDARD_INPUT:
             return load(self.path, encoding=encoding, isolate=self.isolate)
-        if sys.stdin is None:
-            raise LoadError(f"{self.name}: it is closed; give a path, or pipe a text in")
+        data = read_standard_input()
         try:
-            return load(sys.stdin.buffer.read(), encoding=encoding)
+            return load(data, encoding=encoding)
         except LoadError as fault:
             raise LoadError(self.name + str(fault).removeprefix("the bytes given")) from None
+
+
+def read_standard_input() -> bytes:
+    """All of standard input."""
+    if sys.stdin is None:
+        raise LoadError("standard input: it is closed; give a path, or pipe a text in")
+    return sys.stdin.buffer.read()
 
 
 @dataclass(slots=True)
@@ -106,7 +123,10 @@ def find_sources(paths: Iterable[str], failures: Failures, **which: Any) -> list
     A file itself, the documents in a folder (``which`` are the options of `find_documents`),
     the documents inside a ZIP archive, which ``include`` and ``exclude`` choose from too. What a
     folder or an archive holds is read in a process of its own where it is more than text.
+    Raises `OptionError` for an option of those that no path leaves a choice to.
     """
+    paths = list(paths)
+    _check(paths, which)
     found: dict[str, Source] = {}
     for path in paths:
         if path != STANDARD_INPUT and os.path.isdir(path):  # noqa: PTH112
@@ -124,6 +144,20 @@ def find_sources(paths: Iterable[str], failures: Failures, **which: Any) -> list
         for source in sources:
             found.setdefault(source.place, source)
     return list(found.values())
+
+
+def _check(paths: Sequence[str], which: Mapping[str, Any]) -> None:
+    """Refuse a choice among files where each path names one."""
+    if not all(path == STANDARD_INPUT or os.path.isfile(path) for path in paths):  # noqa: PTH113
+        return
+    in_folders = {
+        "--no-ignore": not which.get("ignore_files", True),
+        "--no-recursive": not which.get("recursive", True),
+    }
+    anywhere = {"--include": which.get("include"), "--exclude": which.get("exclude")}
+    refuse_unused(in_folders, "without a folder; give one, or leave it out")
+    if not any(map(_archive_of, paths)):
+        refuse_unused(anywhere, "on a file that is named; give a folder, or leave it out")
 
 
 def one_source(path: str, failures: Failures) -> Source | None:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from math import fsum
 from typing import Any
 
-from spanwise.errors import OptionError, shown
+from spanwise.errors import OptionError, require, shown
 from spanwise.evaluate.comparing import DRAWS, Difference, difference, resampled
 from spanwise.evaluate.questions import Question
 from spanwise.evaluate.wording import sentences, table
@@ -16,6 +16,9 @@ __all__ = ["MAIN", "Evaluation", "Row"]
 
 # The score that ranks.
 MAIN = "mean_recall"
+
+# What all columns of the table need.
+_WIDTH = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +51,7 @@ class Row:
 class Evaluation:
     """Setups by their mean recall, best first, over the same questions.
 
-    ``str`` is a table and what it says in words. ``notes`` are what a reader should know of how
-    it was made.
+    ``str`` is `to_text`. ``notes`` are what a reader should know of how it was made.
     """
 
     rows: tuple[Row, ...]
@@ -134,10 +136,15 @@ class Evaluation:
             "rows": rows,
         }
 
-    def __str__(self) -> str:
+    def to_text(self, width: int = _WIDTH) -> str:
+        """A table and what it says in words, in lines of at most so many characters."""
+        require("width", width, 1)
         differences = {row.name: self.compare(row.name, self.best.name) for row in self.rows[1:]}
         groups = {row.name: self.by_group(row) for row in self.rows}
-        return table(self, differences, groups)
+        return table(self, differences, groups, width)
+
+    def __str__(self) -> str:
+        return self.to_text()
 
 
 def _scores(row: Row, measure: str) -> tuple[float, ...]:

@@ -50,6 +50,7 @@ def known_item_questions(
     heading only. Fewer than ``count`` where the documents hold no more.
     """
     require("count", count, 1)
+    require("seed", seed, 0)
     known = by_uri(documents)
     chance = random.Random(seed)
     headings = _spread(_by_heading(known.values()), chance, count)

@@ -14,13 +14,23 @@ from spanwise.documents import Document
 from spanwise.errors import LoadError, OptionError, shown
 from spanwise.evaluate.quotes import quotations
 
-__all__ = ["Evidence", "Question", "by_uri", "read_questions", "to_json", "write_questions"]
+__all__ = [
+    "Evidence",
+    "Question",
+    "by_uri",
+    "checked_questions",
+    "questions_of",
+    "read_questions",
+    "to_json",
+    "write_questions",
+]
 
 # How far from its "start" a quotation may stand that is there more than once.
 _NEAR = 200
 
-# What is written as escapes: half of a pair, and what some readers take for the end of a line.
-_ESCAPED = re.compile("[\ud800-\udfff\x85\u2028\u2029]")
+# What is written as escapes: half of a pair, what some readers take for the end of a line, and what
+# a terminal or an editor would act on.
+_ESCAPED = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 _QUERY, _DOCUMENT = ("query", "question"), ("document", "doc")
 
@@ -46,6 +56,8 @@ class Question:
 
 def by_uri(documents: Iterable[Document]) -> dict[str, Document]:
     """Documents by their uris; `OptionError` for one without, and for two of one uri."""
+    if not isinstance(documents, Iterable):
+        raise OptionError(f"documents={shown(documents)} is no list; put one in a list too")
     found: dict[str, Document] = {}
     for each in documents:
         if not isinstance(each, Document) or not each.uri:
@@ -59,6 +71,34 @@ def by_uri(documents: Iterable[Document]) -> dict[str, Document]:
             )
         found[each.uri] = each
     return found
+
+
+def checked_questions(questions: Iterable[Question]) -> tuple[Question, ...]:
+    """The questions; `OptionError` for what is none, or has no evidence of the right kind."""
+    if not isinstance(questions, Iterable):
+        raise OptionError(f"questions={shown(questions)} is no list; put one in a list too")
+    made = tuple(questions)
+    for each in made:
+        if not isinstance(each, Question):
+            raise OptionError(
+                f"questions holds {shown(each)}, which is no Question; give it as "
+                "Question(query, (Evidence(document, start, end),)), or read a file with "
+                "read_questions"
+            )
+        for name in ("query", "id", "group"):
+            value = getattr(each, name)
+            if not isinstance(value, str):
+                raise OptionError(f"{name}={shown(value)} of a question is no string; give one")
+        evidence = each.evidence
+        are_ranges = isinstance(evidence, Iterable) and all(
+            isinstance(one, Evidence) and isinstance(one.document, str) for one in evidence
+        )
+        if not are_ranges:
+            raise OptionError(
+                f"evidence={shown(evidence)} of a question is no tuple of Evidence; give for "
+                "example (Evidence('refunds.md', 11, 43),)"
+            )
+    return made
 
 
 def read_questions(
@@ -77,9 +117,15 @@ def read_questions(
     name = os.fspath(path)
     try:
         raw = Path(path).read_bytes()
-        text = raw.decode("utf-8-sig")
     except OSError as fault:
         raise LoadError(f"{name}: it cannot be read: {fault.strerror}; check the path") from None
+    return questions_of(raw, name, documents)
+
+
+def questions_of(raw: bytes, name: str, documents: Iterable[Document]) -> tuple[Question, ...]:
+    """The questions in what a file of a name holds."""
+    try:
+        text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as fault:
         raise LoadError(
             f"{name}: byte {fault.start} is not UTF-8; save the questions as UTF-8"
@@ -110,11 +156,13 @@ def write_questions(
 ) -> None:
     """Write questions as `read_questions` reads them; quoted too where ``documents`` has them."""
     known = by_uri(documents)
-    lines = [to_json(each, known) + "\n" for each in questions]
+    lines = [to_json(each, known) + "\n" for each in checked_questions(questions)]
     Path(path).write_text("".join(lines), encoding="utf-8", newline="\n")
 
 
-def to_json(question: Question, documents: Mapping[str, Document]) -> str:
+def to_json(
+    question: Question, documents: Mapping[str, Document], *, ensure_ascii: bool = False
+) -> str:
     """A question as one line of JSON, with the text of its evidence."""
     plain: dict[str, Any] = {"query": question.query}
     evidence = []
@@ -126,7 +174,7 @@ def to_json(question: Question, documents: Mapping[str, Document]) -> str:
     plain |= evidence[0] if len(evidence) == 1 else {"evidence": evidence}
     plain |= {"id": question.id} if question.id else {}
     plain |= {"group": question.group} if question.group else {}
-    line = json.dumps(plain, ensure_ascii=False)
+    line = json.dumps(plain, ensure_ascii=ensure_ascii)
     return _ESCAPED.sub(lambda each: json.dumps(each[0])[1:-1], line)
 
 

@@ -13,9 +13,10 @@ from spanwise.evaluate.corpus import Corpus
 from spanwise.evaluate.measures import Range, measure
 from spanwise.evaluate.setups import Setup
 from spanwise.index import Index
+from spanwise.index.unsearched import Unsearched
 from spanwise.splitters.base import as_document
 
-__all__ = ["Passages", "finding"]
+__all__ = ["Passages", "finding", "taken"]
 
 # More than enough for the measures that count passages.
 _FEWEST_HITS = 20
@@ -58,7 +59,7 @@ def finding(setup: Setup, corpus: Corpus, most: int) -> Iterator[Passages]:
     made = {each.uri: setup.capped_splitter.split(each) for each in documents}
     if not setup.context:
         documents = corpus.bare()
-        made = {each.uri: _over(each, made[each.uri]) for each in documents}
+        made = {each.uri: Chunks.from_spans(each, taken(made[each.uri])) for each in documents}
     with Index.open(splitter=_Cut(made), embedder=setup.embedder) as index:
         report = index.add(documents)
         if report.failed:
@@ -67,10 +68,11 @@ def finding(setup: Setup, corpus: Corpus, most: int) -> Iterator[Passages]:
         yield Passages(index, setup, corpus, most)
 
 
-def _over(document: Document, chunks: Chunks) -> Chunks:
-    """The same ranges over another document of the same text."""
+def taken(chunks: Chunks) -> list[tuple[int, int, int]]:
+    """The start, body and end of those passages that an index takes."""
+    unsearched = Unsearched(chunks.document)
     spans = zip(chunks.starts, chunks.bodies, chunks.ends, strict=True)
-    return Chunks.from_spans(document, spans)
+    return [each for each in spans if not unsearched.holds(*each[1:])]
 
 
 class _Cut:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from spanwise.documents import Document
-from spanwise.errors import OptionError, require
+from spanwise.errors import OptionError, require, shown
 from spanwise.evaluate.comparing import DRAWS
 from spanwise.evaluate.corpus import Corpus, numbered
 from spanwise.evaluate.evaluation import MAIN, Evaluation, Row
@@ -20,8 +20,8 @@ from spanwise.evaluate.measures import (
     recall,
     recall_within,
 )
-from spanwise.evaluate.questions import Question
-from spanwise.evaluate.retrieval import finding
+from spanwise.evaluate.questions import Question, checked_questions
+from spanwise.evaluate.retrieval import finding, taken
 from spanwise.evaluate.setups import Setup, checked
 from spanwise.evaluate.sizing import CLOSE, resized, size_field
 from spanwise.splitters.base import Splitter
@@ -72,11 +72,13 @@ def evaluate(
     Raises `OptionError`, and what the splitters and the embedder raise.
     """
     corpus = Corpus(documents)
-    asked = numbered(tuple(questions))
+    asked = numbered(checked_questions(questions))
     if not asked:
         raise OptionError("questions is empty; give some, or make them with known_item_questions")
     require("draws", draws, 1)
     require("seed", seed, 0)
+    if watch is not None and not callable(watch):
+        raise OptionError(f"watch={shown(watch)} cannot be called; pass a function of a Step")
     if mean_size is not None:
         require("mean_size", mean_size, 1)
     wanted = [corpus.evidence(each) for each in asked]
@@ -120,9 +122,9 @@ def _at_mean_size(setup: Setup, corpus: Corpus, wanted: int, notes: list[str]) -
         capped = replace(setup, splitter=splitter).capped_splitter
         count = own = 0
         for each in corpus.documents.values():
-            chunks = capped.split(each)
-            count += len(chunks)
-            own += sum(chunks.ends) - sum(chunks.bodies)
+            spans = taken(capped.split(each))
+            count += len(spans)
+            own += sum(end - body for _, body, end in spans)
         return own / count if count else 0.0
 
     made = replace(setup, splitter=resized(setup.splitter, wanted, mean_of))

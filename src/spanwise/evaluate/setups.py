@@ -57,7 +57,7 @@ def checked(setups: Iterable[Setup | Splitter]) -> list[Setup]:
     made: list[Setup] = []
     embedders: dict[str, Embedder] = {}
     for each in setups:
-        setup = each if isinstance(each, Setup) else _of(each)
+        setup = _whole(each) if isinstance(each, Setup) else Setup(_made(each).name, each)
         if any(setup.name == other.name for other in made):
             raise OptionError(
                 f"setups holds two of the name {shown(setup.name)}; give each a name of its own "
@@ -74,10 +74,23 @@ def checked(setups: Iterable[Setup | Splitter]) -> list[Setup]:
     return made
 
 
-def _of(splitter: Splitter) -> Setup:
+def _whole(setup: Setup) -> Setup:
+    """A setup whose own fields are of their kinds; the index looks at those of a search."""
+    if not isinstance(setup.name, str) or not setup.name.strip():
+        raise OptionError(f"name={shown(setup.name)} of a Setup is no name; give one to show")
+    if not isinstance(setup.context, bool):
+        raise OptionError(
+            f"context={shown(setup.context)} of the Setup {shown(setup.name)} is neither True nor "
+            "False; give one of them"
+        )
+    _made(setup.splitter)
+    return setup
+
+
+def _made(splitter: Splitter) -> Splitter:
     if isinstance(splitter, type) or not (hasattr(splitter, "split") and hasattr(splitter, "name")):
         raise OptionError(
             f"setups holds {shown(splitter)}, which is no splitter; pass one that is made, such "
             "as by_paragraph(), or a Setup"
         )
-    return Setup(splitter.name, splitter)
+    return splitter

@@ -10,8 +10,9 @@ from spanwise.evaluate.comparing import LEAST_QUESTIONS, Difference
 
 __all__ = ["sentences", "table"]
 
-_WIDTH = 100
-_LONGEST_NAME = 21
+# Longer names are shortened, so that all columns stand beside each other in 100 characters.
+_LONGEST_NAME = 20
+_GAP = 2
 
 # Groups are shown beside each other where there are not more.
 _MOST_GROUPS = 6
@@ -70,18 +71,24 @@ def table(
     whole: _Whole,
     differences: Mapping[str, Difference],
     groups: Mapping[str, Mapping[str, float]],
+    width: int,
 ) -> str:
-    """The whole as text, no line longer than 100 characters."""
-    parts = [_folded([_head(whole)]), _lines(_cells(whole.rows, differences))]
-    names = list(whole.groups)
-    if 1 < len(names) <= _MOST_GROUPS:
-        rows = [["Recall by group", *(_short(name) or "(none)" for name in names)]]
+    """The whole as text, no line longer than ``width``: columns that do not fit come below."""
+    called = _short([row.name for row in whole.rows])
+    parts = [
+        _folded([_head(whole)], width),
+        _columns(_cells(whole.rows, called, differences), width),
+    ]
+    kinds = _short([*whole.groups])
+    if 1 < len(kinds) <= _MOST_GROUPS:
+        rows = [["Recall by group", *(kinds[name] or "(none)" for name in kinds)]]
         rows += [
-            [_short(row.name), *(f"{groups[row.name][name]:.3f}" for name in names)]
+            [called[row.name], *(f"{groups[row.name][name]:.3f}" for name in kinds)]
             for row in whole.rows
         ]
-        parts.append(_lines(rows))
-    parts += [_folded([" ".join(_LEGEND.split())]), _folded(whole.notes), _folded(whole.verdict)]
+        parts.append(_columns(rows, width))
+    said = ([" ".join(_LEGEND.split())], whole.notes, whole.verdict)
+    parts += [_folded(lines, width) for lines in said]
     return "\n\n".join(filter(None, parts))
 
 
@@ -97,7 +104,9 @@ def _head(whole: _Whole) -> str:
     )
 
 
-def _cells(rows: Iterable[_Row], differences: Mapping[str, Difference]) -> list[list[str]]:
+def _cells(
+    rows: Iterable[_Row], called: Mapping[str, str], differences: Mapping[str, Difference]
+) -> list[list[str]]:
     titles = "Setup|Recall|to best|R@5|P@5|IoU@5|Hit@5|nDCG@10|Whole|Chunks|Size|Index"
     cells = [titles.split("|")]
     for row in rows:
@@ -105,7 +114,7 @@ def _cells(rows: Iterable[_Row], differences: Mapping[str, Difference]) -> list[
         against = differences.get(row.name)
         cells.append(
             [
-                _short(row.name),
+                called[row.name],
                 f"{means['mean_recall']:.3f}",
                 f"{against.mean:+.3f}{'*' if against.is_real else ' '}" if against else "",
                 *(f"{means[name]:.2f}" for name in ("recall_5", "precision_5", "iou_5")),
@@ -119,24 +128,48 @@ def _cells(rows: Iterable[_Row], differences: Mapping[str, Difference]) -> list[
     return cells
 
 
-def _lines(cells: Sequence[Sequence[str]]) -> str:
-    """Cells in columns, the first to the left and the others to the right."""
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+def _columns(cells: Sequence[Sequence[str]], width: int) -> str:
+    """Cells in columns: as many beside the first as fit, the others below, beside it again."""
+    first, *others = zip(*cells, strict=True)
+    blocks = [[first]]
+    for column in others:
+        sizes = [max(map(len, each)) for each in (*blocks[-1], column)]
+        if len(sizes) > 2 and sum(sizes) + _GAP * (len(sizes) - 1) > width:
+            blocks.append([first])
+        blocks[-1].append(column)
+    return "\n\n".join(map(_lines, blocks))
+
+
+def _lines(columns: Sequence[Sequence[str]]) -> str:
+    """Columns beside each other, the first to the left and the others to the right."""
+    widths = [max(map(len, column)) for column in columns]
     lines = []
-    for row in cells:
+    for row in zip(*columns, strict=True):
         numbers = (cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))
-        lines.append("  ".join([row[0].ljust(widths[0]), *numbers]).rstrip())
+        lines.append((" " * _GAP).join([row[0].ljust(widths[0]), *numbers]).rstrip())
     return "\n".join(lines)
 
 
-def _short(name: str) -> str:
-    name = " ".join(name.split())
-    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
+def _short(names: Iterable[str]) -> dict[str, str]:
+    """Names in few characters, no two alike: the middle of a long one is left out."""
+    made: dict[str, str] = {}
+    for name in names:
+        short = " ".join(name.split())
+        if len(short) > _LONGEST_NAME:
+            end = (_LONGEST_NAME - 1) // 2
+            short = f"{short[: _LONGEST_NAME - 1 - end]}…{short[-end:]}"
+        number, base = 1, short
+        while short in made.values():
+            number += 1
+            sign = f" ({number})"
+            short = base[: _LONGEST_NAME - len(sign)] + sign
+        made[name] = short
+    return made
 
 
-def _folded(lines: Iterable[str]) -> str:
+def _folded(lines: Iterable[str], width: int) -> str:
     return "\n".join(
-        textwrap.fill(line, _WIDTH, break_long_words=True, break_on_hyphens=False) for line in lines
+        textwrap.fill(line, width, break_long_words=True, break_on_hyphens=False) for line in lines
     )
 
 

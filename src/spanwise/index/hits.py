@@ -95,9 +95,9 @@ class Hit:
         end = min(self.end, self.chunk.end + _NEAR)
         return self.text[start - self.start : end - self.start], start
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self, width: int = 200) -> dict[str, Any]:
         """The hit in plain lists and dicts, with its snippet as text and as safe HTML."""
-        found = self.snippet()
+        found = self.snippet(width)
         standing = self.standing
         return {
             "id": self.chunk.id,
