@@ -144,8 +144,7 @@ def eval_(
         failures = Failures()
         sources = _sources(paths[-1], failures, include, exclude, not no_ignore, not no_recursive)
         if len(paths) == 2:  # the questions are no document, also where they lie among them
-            own = Source(paths[0]).place
-            others = [each for each in sources if each.place != own]
+            others = [each for each in sources if not each.is_file(paths[0])]
             if sources and not others:
                 failures.add(f"{paths[-1]}: it holds the questions alone; give documents too")
             sources = others

@@ -67,8 +67,15 @@ class Source:
 
     @property
     def place(self) -> str:
-        """The same for two ways to one file: through another folder, or a symbolic link."""
-        return self.path if self.path == STANDARD_INPUT else os.path.realpath(self.path)
+        """The same for two ways to one file; a link to it in another name is a file of its own."""
+        if self.path == STANDARD_INPUT:
+            return self.path
+        folder, name = os.path.split(self.path)
+        return os.path.join(os.path.realpath(folder), name)  # noqa: PTH118
+
+    def is_file(self, path: str) -> bool:
+        """Whether it is the file of a path, by whatever links."""
+        return os.path.realpath(self.path) == os.path.realpath(path)
 
     @property
     def media_type(self) -> str:
