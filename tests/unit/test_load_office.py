@@ -249,6 +249,83 @@ def test_a_cell_that_says_it_spans_a_billion_columns() -> None:
     assert len(load("a.docx", data).text) < 50_000
 
 
+WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+LINKS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+
+
+def word(body: str, numbering: str = "", **chunks: bytes) -> bytes:
+    """A Word file written by hand; ``chunks`` are parts in another format, by their relation."""
+    links = f'<Relationship Id="n" Type="{LINKS}/numbering" Target="numbering.xml"/>'
+    for name in chunks:
+        links += f'<Relationship Id="{name}" Type="{LINKS}/aFChunk" Target="{name}"/>'
+    main = f'xmlns:w="{WORD}" xmlns:r="{LINKS}"'
+    members = {
+        "word/document.xml": f"<w:document {main}><w:body>{body}</w:body></w:document>",
+        "word/numbering.xml": f"<w:numbering {main}>{numbering}</w:numbering>",
+        "word/_rels/document.xml.rels": "<Relationships "
+        f'xmlns="http://schemas.openxmlformats.org/package/2006/relationships">{links}'
+        "</Relationships>",
+    }
+    return zipped(
+        {path: text.encode() for path, text in members.items()}
+        | {f"word/{name}": data for name, data in chunks.items()}
+    )
+
+
+def paragraph(text: str, level: int = -1, end: str = "") -> str:
+    """A paragraph of Word; from level 0 it is an item of list 1."""
+    listed = f'<w:numPr><w:ilvl w:val="{level}"/><w:numId w:val="1"/></w:numPr>'
+    settings = (listed if level >= 0 else "") + (f"<w:rPr>{end}</w:rPr>" if end else "")
+    run = f"<w:r><w:t>{text}</w:t></w:r>" if text else ""
+    return f"<w:p><w:pPr>{settings}</w:pPr>{run}</w:p>"
+
+
+def table(*rows: tuple[str, ...]) -> str:
+    """A table of Word whose cells hold these paragraphs."""
+    cells = ("".join(f"<w:tc>{cell}</w:tc>" for cell in row) for row in rows)
+    return "<w:tbl>" + "".join(f"<w:tr>{row}</w:tr>" for row in cells) + "</w:tbl>"
+
+
+def levels(*forms: tuple[str, str]) -> str:
+    """The levels of a list of Word: how each counts and what it shows."""
+    return "".join(
+        f'<w:lvl w:ilvl="{level}"><w:start w:val="1"/><w:numFmt w:val="{form}"/>'
+        f'<w:lvlText w:val="{text}"/></w:lvl>'
+        for level, (form, text) in enumerate(forms)
+    )
+
+
+LIST = '<w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num>'
+NUMBERED = f'<w:abstractNum w:abstractNumId="0">{levels(("decimal", "%1."))}</w:abstractNum>{LIST}'
+BULLETS = f'<w:abstractNum w:abstractNumId="0">{levels(("bullet", "•"))}</w:abstractNum>{LIST}'
+
+
+def test_word_counts_items_in_cells_and_empty_ones() -> None:
+    """Fault: a numbered paragraph in a cell lost its number, and those after it were too low."""
+    item = paragraph
+    body = (
+        item("one", 0)
+        + table((item("two", 0), item("b")), (item("three", 0) + item("four", 0), item("", 0)))
+        + item("", 0)
+        + item("seven", 0)
+    )
+    assert load("a.docx", word(body, NUMBERED)).text == (
+        "1. one\n\n| 2. two | b |\n| --- | --- |\n| 3. three 4. four | 5. |\n\n7. seven"
+    )
+    assert load("a.docx", word(body, BULLETS)).text == (
+        "- one\n\n| - two | b |\n| --- | --- |\n| - three - four |  |\n\n- seven"
+    )
+
+
+@pytest.mark.parametrize("end", ["<w:del/>", "<w:moveFrom/>", "<w:vanish/>"])
+def test_word_counts_no_paragraph_that_is_not_shown(end: str) -> None:
+    """Fault: what counts empty items must not count those whose end is deleted or hidden."""
+    body = paragraph("one", 0) + paragraph("", 0, end) + paragraph("two", 0)
+    body += table((paragraph("", 0, end) + paragraph("three", 0), paragraph("b")))
+    text = "1. one\n2. two\n\n| 3. three | b |\n| --- | --- |"
+    assert load("a.docx", word(body, NUMBERED)).text == text
+
+
 # Excel
 
 

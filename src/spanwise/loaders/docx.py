@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
@@ -11,13 +11,13 @@ from spanwise.documents import Document
 from spanwise.loaders.archives import Archive, open_archive
 from spanwise.loaders.base import Raw
 from spanwise.loaders.builder import Builder
+from spanwise.loaders.docx_numbering import Numbering
 from spanwise.loaders.office import (
     MOST_COLUMNS,
     attribute,
     holds_table,
     inside,
     main_part,
-    numeral,
     office_meta,
     read_main,
     read_xml,
@@ -119,7 +119,7 @@ class _Reader:
         self._styles: dict[str, _Style] = {}
         self._inherited: dict[str, _Style] = {}
         self._default = ""
-        self._numbering = _Numbering()
+        self._numbering = Numbering()
         self._found: dict[str, dict[str, Element]] = {"footnote": {}, "endnote": {}}
         self._cited: dict[tuple[str, str], int] = {}
         self._order: list[tuple[str, str]] = []
@@ -129,7 +129,7 @@ class _Reader:
             if kind == "styles":
                 self._read_styles(read_xml(archive, member))
             elif kind == "numbering":
-                self._numbering = _Numbering(read_xml(archive, member))
+                self._numbering = Numbering(read_xml(archive, member))
             elif kind in ("footnotes", "endnotes"):
                 notes = self._found[kind[:-1]]
                 for note in read_xml(archive, member):
@@ -176,28 +176,39 @@ class _Reader:
         while at < len(self._order):  # a note may refer to another
             kind, key = self._order[at]
             at += 1
-            texts = [self._text(block) for block in self._found[kind][key].iter("w:p")]
-            text = "\n".join(text.strip() for text in texts if text.strip())
+            text = self._lines(self._found[kind][key].iter("w:p"))
             start = self.builder.paragraph(f"[{at}] {text}")
             self.builder.note(kind, str(at), start, self.builder.position)
 
     def _paragraph(self, block: Element) -> None:
+        outline, depth, mark, text = self._read(block)
+        if 0 <= outline < _LEVELS:
+            self.builder.heading(outline + 1, mark + text if text.strip() else "")
+        elif mark:
+            self.builder.item(text, depth=depth, mark=mark)
+        else:
+            self.builder.paragraph(text)
+
+    def _read(self, block: Element) -> tuple[int, int, str, str]:
+        """A paragraph's outline level or -1, its depth, mark (``- ``, ``2. ``) and text.
+
+        Nothing where its end was deleted: its text then begins the next one's.
+        """
         settings = under(block, "w:pPr")
         text = self._carried + self._text(block)
         self._carried = ""
-        if settings is not None and under(settings, "w:rPr", "w:del") is not None:
+        if _is_gone(settings):
             self._carried = text
-            return
+            return -1, 0, "", ""
         outline, list_id, level, depth = self._kind(settings)
-        inked = text.strip()
-        label = self._numbering.label(list_id, level) if list_id and inked else None
-        if 0 <= outline < _LEVELS:
-            self.builder.heading(outline + 1, f"{label or ''} {text}" if inked else "")
-        elif label is None:
-            self.builder.paragraph(text)
-        else:
-            mark = f"{label} " if label else "- "
-            self.builder.item(text, depth=max(level, depth), mark=mark)
+        label = None
+        # Word counts an empty paragraph too, unless even its end is hidden.
+        if list_id and (text.strip() or not _is_hidden(settings)):
+            label = self._numbering.label(list_id, level)
+        if label is None:
+            return outline, 0, "", text
+        bullet = "" if 0 <= outline < _LEVELS else "- "
+        return outline, max(level, depth), f"{label} " if label else bullet, text
 
     def _kind(self, settings: Element | None) -> tuple[int, str, int, int]:
         """The outline level from 0, or -1; the list's id, or empty; the level in it; its depth."""
@@ -242,7 +253,7 @@ class _Reader:
             for top in tops:
                 self.blocks(top)
             return
-        self.builder.table([[self._cell_text(cell) for cell in row] for row in rows])
+        self.builder.table([[self._cell(cell) for cell in row] for row in rows])
 
     def _cells(self, row: Element) -> list[list[Element]]:
         """The cells of a row; one that spans columns is followed by empty ones."""
@@ -262,10 +273,18 @@ class _Reader:
             cells += [[] if goes_on else [cell], *[[]] * spanned]
         return cells
 
-    def _cell_text(self, cell: list[Element]) -> str:
-        return "\n".join(
-            self._text(block) for top in cell for block in inside(top, _BLOCKS, _SKIPPED)
-        )
+    def _cell(self, tops: list[Element]) -> str:
+        return self._lines(block for top in tops for block in inside(top, _BLOCKS, _SKIPPED))
+
+    def _lines(self, blocks: Iterable[Element]) -> str:
+        """The paragraphs of a cell or a note with their marks; numbers without text are shown."""
+        lines = []
+        for block in blocks:
+            _, _, mark, text = self._read(block)
+            lines.append(mark + text if mark != "- " or text.strip() else "")
+        lines.append(self._carried)
+        self._carried = ""
+        return "\n".join(line.strip() for line in lines if line.strip())
 
     def _text(self, paragraph: Element) -> str:
         """The text of a paragraph; its text boxes are put aside."""
@@ -308,66 +327,6 @@ def _symbol(code: str, font: str) -> str:
     return chr(number) if 0x20 <= number < 0xD800 else "\ufffd"
 
 
-class _Numbering:
-    """The labels of lists, counted as Word counts them."""
-
-    def __init__(self, root: Element | None = None) -> None:
-        self._levels: dict[str, dict[int, tuple[str, str, int]]] = {}
-        self._lists: dict[str, str] = {}
-        self._counts: dict[str, dict[int, int]] = defaultdict(dict)
-        if root is None:
-            return
-        for abstract in root.iter("w:abstractNum"):
-            self._levels[attribute(abstract, "abstractNumId")] = _levels_of(abstract)
-        for concrete in root.iter("w:num"):
-            key = attribute(concrete, "numId")
-            self._lists[key] = attribute(under(concrete, "w:abstractNumId"), "val")
-            for changed in concrete.iter("w:lvlOverride"):
-                start = under(changed, "w:startOverride")
-                level = whole_number(attribute(changed, "ilvl"))
-                own = f"list {key}"
-                base = self._levels.get(self._lists[key], {})
-                # A list that starts anew counts for itself.
-                self._levels[own] = {**base, **_levels_of(changed)}
-                if start is not None and level in self._levels[own]:
-                    form, text, _ = self._levels[own][level]
-                    begun = whole_number(attribute(start, "val"), 1)
-                    self._levels[own][level] = (form, text, begun)
-                self._lists[key] = own
-
-    def label(self, list_id: str, level: int) -> str | None:
-        """What stands before the next item: ``3.2.``; empty for a bullet; None without a list."""
-        key = self._lists.get(list_id)
-        if key is None:
-            return None
-        levels, counts = self._levels.get(key, {}), self._counts[key]
-        form, text, start = levels.get(level, ("bullet", "", 1))
-        counts[level] = counts.get(level, start - 1) + 1
-        for deeper in [other for other in counts if other > level]:
-            del counts[deeper]
-        if form == "none" and not text.strip():
-            return None
-        if form == "bullet":
-            return ""
-        for other in range(level + 1):
-            if f"%{other + 1}" in text:
-                other_form, _, begun = levels.get(other, ("decimal", "", 1))
-                text = text.replace(f"%{other + 1}", numeral(counts.get(other, begun), other_form))
-        return text.strip()
-
-
-def _levels_of(abstract: Element) -> dict[int, tuple[str, str, int]]:
-    """For each level of a list its number format, its text such as ``%1.`` and its start."""
-    return {
-        whole_number(attribute(level, "ilvl")): (
-            attribute(under(level, "w:numFmt"), "val", "decimal"),
-            attribute(under(level, "w:lvlText"), "val"),
-            whole_number(attribute(under(level, "w:start"), "val"), 0),
-        )
-        for level in abstract.iter("w:lvl")
-    }
-
-
 def _outline(settings: Element | None) -> int:
     """The outline level that settings say, from 0, 9 for body text; -1 without."""
     if settings is None:
@@ -402,7 +361,15 @@ def _named_depth(name: str) -> int:
     return 0
 
 
-def _is_hidden(run: Element) -> bool:
-    """Whether a run is hidden text."""
+def _is_hidden(run: Element | None) -> bool:
+    """Whether a run is hidden text, or the end of a paragraph with these settings hidden."""
     found = under(run, "w:rPr", "w:vanish")
     return found is not None and attribute(found, "val", "1") not in ("0", "false", "off")
+
+
+def _is_gone(settings: Element | None) -> bool:
+    """Whether the end of a paragraph with these settings was deleted or moved away."""
+    look = under(settings, "w:rPr")
+    return look is not None and (
+        under(look, "w:del") is not None or under(look, "w:moveFrom") is not None
+    )
