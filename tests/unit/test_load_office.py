@@ -326,6 +326,72 @@ def test_word_counts_no_paragraph_that_is_not_shown(end: str) -> None:
     assert load("a.docx", word(body, NUMBERED)).text == text
 
 
+# OpenDocument and RTF
+
+
+def text_document(body: str, styles: str = "") -> bytes:
+    """An OpenDocument text written by hand."""
+    spaces = " ".join(
+        f'xmlns:{prefix}="urn:oasis:names:tc:opendocument:xmlns:{prefix}:1.0"'
+        for prefix in ("office", "style", "table", "text")
+    )
+    content = f"<office:document-content {spaces}><office:body><office:text>{body}</office:text>"
+    kept = f"<office:document-styles {spaces}><office:styles>{styles}</office:styles>"
+    return zipped(
+        {
+            "content.xml": (content + "</office:body></office:document-content>").encode(),
+            "styles.xml": (kept + "</office:document-styles>").encode(),
+        }
+    )
+
+
+def test_odt_numbers_items_in_cells() -> None:
+    """Fault: a numbered paragraph in a cell of an ODT file lost its number."""
+    form = (
+        '<text:list-level-style-number text:level="1" style:num-format="1" style:num-suffix="."/>'
+    )
+    styles = f'<text:list-style style:name="L">{form}</text:list-style>'
+
+    def items(*texts: str) -> str:
+        entries = "".join(
+            f"<text:list-item><text:p>{text}</text:p></text:list-item>" for text in texts
+        )
+        return (
+            f'<text:list text:style-name="L" text:continue-numbering="true">{entries}</text:list>'
+        )
+
+    cells = (items("two"), "<text:p>b</text:p>", items("three", "four"), items(""))
+    one, two, three, four = (f"<table:table-cell>{cell}</table:table-cell>" for cell in cells)
+    rows = "".join(f"<table:table-row>{row}</table:table-row>" for row in (one + two, three + four))
+    body = f"{items('one')}<table:table>{rows}</table:table>{items('', 'seven')}"
+    text = "1. one\n\n| 2. two | b |\n| --- | --- |\n| 3. three 4. four | 5. |\n\n7. seven"
+    assert load("a.odt", text_document(body, styles)).text == text
+    bullets = text_document(body)  # no style, no numbers
+    text = "- one\n\n| - two | b |\n| --- | --- |\n| - three - four |  |\n\n- seven"
+    assert load("a.odt", bullets).text == text
+
+
+def item_of(label: str, settings: str = "") -> str:
+    """How Word writes a list item in RTF: the label before the settings of its paragraph."""
+    return rf"{{\listtext\pard\plain {label}\tab}}\pard\plain\ls1{settings} "
+
+
+def test_rtf_keeps_the_label_before_the_settings() -> None:
+    """Fault: Word writes a label before ``\\pard``, which took it away, in cells as in the text."""
+    row, cell = r"\trowd\cellx1\cellx2 ", r"\intbl"
+    body = item_of("1.") + r"one\par" + row
+    body += item_of("2.", cell) + r"two\cell\pard\intbl b\cell\row" + row
+    body += item_of("3.", cell) + r"three\par " + item_of("4.", cell) + r"four\cell "
+    body += item_of("5.", cell) + r"\cell\row " + item_of("6.") + r"\par "
+    body += item_of("7.") + "seven"
+    text = "1. one\n\n| 2. two | b |\n| --- | --- |\n| 3. three 4. four | 5. |\n\n7. seven"
+    assert load("a.rtf", rf"{{\rtf1\ansi {body}}}".encode()).text == text
+    for label in "123456789":
+        body = body.replace(f"plain {label}.", r"plain \'b7")
+    text = "- one\n\n| - two | b |\n| --- | --- |\n| - three - four |  |\n\n- seven"
+    assert load("a.rtf", rf"{{\rtf1\ansi {body}}}".encode()).text == text
+
+
 # Excel
 
 

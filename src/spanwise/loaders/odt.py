@@ -113,6 +113,10 @@ def _level(element: Element) -> _Level:
     )
 
 
+# A block of a list, its depth and its mark: ``- `` or ``2. ``.
+_Item = tuple[Element, int, str]
+
+
 @dataclass(slots=True)
 class _List:
     """A list that is being written, and how far its levels have counted."""
@@ -142,11 +146,13 @@ class _Reader:
         """Write the blocks in an element, and the text boxes below each."""
         for block in inside(parent, _BLOCKS, _SKIPPED):
             if block.tag == "text:list":
-                self._list(block, None, 0)
+                self._list(block)
             elif block.tag == "table:table":
                 self._table(block)
+            elif block.tag == "text:h":
+                self._heading(block, "")
             else:
-                self._paragraph(block)
+                self.builder.paragraph(self._text(block))
             if self._boxes:
                 self._write_boxes()
 
@@ -158,7 +164,7 @@ class _Reader:
             note = self._notes[at]
             at += 1
             kind = attribute(note, "note-class", "footnote")
-            text = "\n".join(self._text(block) for block in _paragraphs(note))
+            text = "\n".join(self._lines(note))
             start = self.builder.paragraph(f"[{at}] {text.strip()}")
             self.builder.note(kind, str(at), start, self.builder.position)
 
@@ -167,15 +173,39 @@ class _Reader:
         for box in boxes:
             self.blocks(box)
 
-    def _paragraph(self, block: Element, label: str = "") -> None:
+    def _heading(self, block: Element, mark: str) -> None:
+        level = whole_number(attribute(block, "outline-level"), 1)
         text = self._text(block)
-        if block.tag == "text:h":
-            level = whole_number(attribute(block, "outline-level"), 1)
-            self.builder.heading(level, f"{label} {text}" if text.strip() else "")
-        else:
-            self.builder.paragraph(text)
+        self.builder.heading(level, mark + text if text else "")
 
-    def _list(self, block: Element, outer: _List | None, depth: int) -> None:
+    def _list(self, block: Element) -> None:
+        for entry, depth, mark in self._items(block, None, 0):
+            if entry.tag == "table:table":
+                self._table(entry)
+            elif entry.tag == "text:h":
+                self._heading(entry, mark)
+            else:
+                self.builder.item(self._text(entry), depth=depth, mark=mark)
+            if self._boxes:
+                self._write_boxes()
+
+    def _lines(self, parent: Element) -> Iterator[str]:
+        """The paragraphs of a cell or a note with their marks; numbers without text are shown."""
+        for block in inside(parent, _BLOCKS, _SKIPPED):
+            if block.tag == "text:list":
+                for entry, _, mark in self._items(block, None, 0):
+                    if entry.tag == "table:table":
+                        yield from self._lines(entry)
+                    else:
+                        text = self._text(entry)
+                        yield mark + text if mark != "- " or text else ""
+            elif block.tag == "table:table":
+                yield from self._lines(block)
+            else:
+                yield self._text(block)
+
+    def _items(self, block: Element, outer: _List | None, depth: int) -> Iterator[_Item]:
+        """The paragraphs and tables of a list, each with its depth and mark."""
         style = attribute(block, "style-name") or (outer.style if outer else "")
         goes_on = attribute(block, "continue-numbering") == "true"
         if outer is not None:
@@ -192,28 +222,22 @@ class _Reader:
             self._lists[key] = state
         for entry in block:
             if entry.tag in ("text:list-item", "text:list-header"):
-                self._entry(entry, state, depth)
+                yield from self._entry(entry, state, depth)
 
-    def _entry(self, entry: Element, state: _List, depth: int) -> None:
-        """Write an item: its first paragraph with a mark, the others below it."""
+    def _entry(self, entry: Element, state: _List, depth: int) -> Iterator[_Item]:
+        """The first paragraph of an item with a mark, and the others, which stand below it."""
         label = None
         for block in inside(entry, _BLOCKS, _SKIPPED):
             if block.tag == "text:list":
-                self._list(block, state, depth + 1)
+                yield from self._items(block, state, depth + 1)
             elif block.tag == "table:table":
-                self._table(block)
+                yield block, depth, ""
             elif entry.tag == "text:list-header" or label is not None:
-                self.builder.item(self._text(block), depth=depth + 1, mark="")
+                yield block, depth + 1, ""
             else:
                 label = self._label(entry, state, depth)
-                if block.tag == "text:h":
-                    self._paragraph(block, label)
-                else:
-                    self.builder.item(
-                        self._text(block), depth=depth, mark=f"{label} " if label else "- "
-                    )
-            if self._boxes:
-                self._write_boxes()
+                bullet = "" if block.tag == "text:h" else "- "
+                yield block, depth, f"{label} " if label else bullet
 
     def _label(self, entry: Element, state: _List, depth: int) -> str:
         """What stands before an item: ``3.2.``; empty for a bullet."""
@@ -246,10 +270,7 @@ class _Reader:
             return
         written: list[list[str]] = []
         for row, row_cells in zip(rows, cells, strict=True):
-            texts = [
-                "" if cell is None else "\n".join(map(self._text, _paragraphs(cell)))
-                for cell in row_cells
-            ]
+            texts = ["" if cell is None else "\n".join(self._lines(cell)) for cell in row_cells]
             times = whole_number(attribute(row, "number-rows-repeated"), 1, most=_MOST_REPEATED)
             written.extend([texts] * times)
         self.builder.table(written)
@@ -291,15 +312,6 @@ def _collapsed(text: str) -> str:
     if text.isprintable() and "  " not in text:
         return text
     return _WHITE.sub(" ", text)
-
-
-def _paragraphs(parent: Element) -> Iterator[Element]:
-    """The paragraphs of an element, through lists too."""
-    for block in inside(parent, _BLOCKS, _SKIPPED):
-        if block.tag in ("text:p", "text:h"):
-            yield block
-        else:
-            yield from _paragraphs(block)
 
 
 def _below(parent: Element, tag: str) -> Iterator[Element]:

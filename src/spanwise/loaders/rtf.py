@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from spanwise.documents import Document
 from spanwise.errors import LoadError, shown
 from spanwise.loaders.base import Raw
 from spanwise.loaders.builder import Builder
+from spanwise.loaders.rtf_flow import Flow, Paragraph
 
 __all__ = ["RtfLoader"]
 
@@ -68,7 +68,6 @@ _SIGNS = {
     "}": "}",
     "page": "\n",
     "column": "\n",
-    "nestcell": "\n",
 }
 # Groups that hold no text of the page. One marked `\*` is skipped too unless it is known here.
 _SKIPPED = frozenset(
@@ -88,7 +87,8 @@ _CHARACTERS = frozenset(
 _MEANT = frozenset(
     (
         *("u", "s", "outlinelevel", "fonttbl", "stylesheet", "info", "listtext", "pntext", "ilvl"),
-        *("footnote", "shptxt", "dptxbxtext", "par", "sect", "cell", "row", "pard", "intbl"),
+        *("footnote", "shptxt", "dptxbxtext", "par", "sect", "row", "pard", "intbl"),
+        *("cell", "nestcell"),
         *(*_CHARACTERS, *_SIGNS, *_SKIPPED, *_TAKEN, *_DATE),
     )
 )
@@ -127,32 +127,6 @@ class RtfLoader:
         return builder.document(uri=raw.uri, media_type=_MEDIA_TYPE, meta=reader.meta)
 
 
-_Block = Callable[[Builder], object]
-
-
-@dataclass(slots=True)
-class _Paragraph:
-    """What is said of the paragraph being read."""
-
-    style: int = 0
-    outline: int = -1
-    depth: int = 0
-    label: str = ""
-    in_table: bool = False
-
-
-@dataclass(slots=True)
-class _Flow:
-    """A stretch of blocks: the text, a note, a text box."""
-
-    blocks: list[_Block] = field(default_factory=list)
-    pieces: list[str] = field(default_factory=list)
-    cells: list[str] = field(default_factory=list)
-    rows: list[list[str]] = field(default_factory=list)
-    boxes: list[_Block] = field(default_factory=list)
-    now: _Paragraph = field(default_factory=_Paragraph)
-
-
 @dataclass(slots=True)
 class _Group:
     """What ends with a group: where its text goes and how its characters are read."""
@@ -174,7 +148,7 @@ class _Reader:
     """Reads one file, token by token."""
 
     def __init__(self, name: str) -> None:
-        self.flows = [_Flow()]
+        self.flows = [Flow()]
         self.notes: list[str] = []
         self.meta: dict[str, str] = {}
         self._name = name
@@ -218,8 +192,7 @@ class _Reader:
                     continue
                 self._close()
                 if not self._outer:
-                    self._end_paragraph()
-                    self._end_table()
+                    self.flows[0].end(self._outlines)
                     return
             elif self._skip:
                 self._skip -= 1
@@ -256,9 +229,8 @@ class _Reader:
         self._skip = 0
         ended, self._group = self._group, self._outer.pop()
         if ended.opens:
-            self._end_paragraph()
-            self._end_table()
             flow = self.flows.pop()
+            flow.end(self._outlines)
             if ended.opens == "footnote":
                 inner = Builder()
                 for write in flow.blocks:
@@ -305,20 +277,20 @@ class _Reader:
                 self.notes.append("")
                 self._put(f"[{len(self.notes)}]")
             group.opens, group.note = word, len(self.notes) - 1
-            self.flows.append(_Flow())
+            self.flows.append(Flow())
         elif word in ("listtext", "pntext"):
             group.place = "label"
             now.label = ""
         elif word in ("par", "sect"):
-            self._end_paragraph()
+            flow.end_paragraph(self._outlines)
+        elif word == "nestcell":
+            flow.end_line()
         elif word == "cell":
-            flow.cells.append("".join(flow.pieces))
-            flow.pieces = []
+            flow.end_cell()
         elif word == "row":
-            flow.rows.append(flow.cells)
-            flow.cells = []
+            flow.end_row()
         elif word == "pard":
-            flow.now = _Paragraph(label=now.label if flow.pieces else "")
+            flow.now = Paragraph(label=now.label)  # Word writes the label first
         elif word == "s":
             now.style = number or 0
         elif word == "outlinelevel":
@@ -377,47 +349,6 @@ class _Reader:
             self.flows[-1].now.label += text
         elif place == "text" and not (self._group.hidden or self._group.deleted):
             self.flows[-1].pieces.append(text)
-
-    def _end_paragraph(self) -> None:
-        flow = self.flows[-1]
-        now = flow.now
-        if now.in_table and (flow.pieces or flow.cells):
-            flow.pieces.append("\n")
-            return
-        text = _whole("".join(flow.pieces)).strip()
-        label = _whole(now.label).strip()
-        flow.pieces, now.label = [], ""
-        if text:
-            self._end_table()
-            outline = now.outline if now.outline >= 0 else self._outlines.get(now.style, -1)
-            flow.blocks.append(_block(text, outline, label, now.depth))
-        flow.blocks += flow.boxes
-        flow.boxes = []
-
-    def _end_table(self) -> None:
-        flow = self.flows[-1]
-        rows = [*flow.rows, flow.cells] if flow.cells else flow.rows
-        if rows:
-            table = [[_whole(cell) for cell in row] for row in rows]
-            flow.blocks.append(lambda builder: builder.table(table))
-        flow.rows, flow.cells = [], []
-
-
-def _block(text: str, outline: int, label: str, depth: int) -> _Block:
-    """What writes a paragraph: as a heading, a list item or itself."""
-    numbered = any(map(str.isalnum, label))
-    if 0 <= outline < 9:
-        title = f"{label} {text}" if numbered else text
-        return lambda builder: builder.heading(outline + 1, title)
-    if label:
-        mark = f"{label} " if numbered else "- "
-        return lambda builder: builder.item(text, depth=depth, mark=mark)
-    return lambda builder: builder.paragraph(text)
-
-
-def _whole(text: str) -> str:
-    """A text whose pairs of surrogates are characters again; a half becomes U+FFFD."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def _known_encoding(name: str) -> str:
