@@ -142,11 +142,9 @@ class _Reader:
                 continue
             key = attribute(style, "styleId")
             name = attribute(under(style, "w:name"), "val").lower()
-            settings = under(style, "w:pPr")
-            outline = _outline(settings)
+            _, outline, list_id, level, _ = _settings(under(style, "w:pPr"))
             if outline < 0:
                 outline = _named_level(name, key)
-            list_id, level = _list_of(settings)
             based = attribute(under(style, "w:basedOn"), "val")
             self._styles[key] = _Style(based, outline, list_id, level, _named_depth(name))
             if attribute(style, "default") in ("1", "true", "on"):
@@ -194,35 +192,27 @@ class _Reader:
 
         Nothing where its end was deleted: its text then begins the next one's.
         """
-        settings = under(block, "w:pPr")
+        key, outline, list_id, level, ending = _settings(under(block, "w:pPr"))
         text = self._carried + self._text(block)
         self._carried = ""
-        if _is_gone(settings):
+        if ending is not None and _is_gone(ending):
             self._carried = text
             return -1, 0, "", ""
-        outline, list_id, level, depth = self._kind(settings)
-        label = None
-        # Word counts an empty paragraph too, unless even its end is hidden.
-        if list_id and (text.strip() or not _is_hidden(settings)):
-            label = self._numbering.label(list_id, level)
-        if label is None:
-            return outline, 0, "", text
-        bullet = "" if 0 <= outline < _LEVELS else "- "
-        return outline, max(level, depth), f"{label} " if label else bullet, text
-
-    def _kind(self, settings: Element | None) -> tuple[int, str, int, int]:
-        """The outline level from 0, or -1; the list's id, or empty; the level in it; its depth."""
-        key = self._default
-        if settings is not None:
-            key = attribute(under(settings, "w:pStyle"), "val", key)
+        key = key or self._default
         style = self._inherited.get(key)
         if style is None:
             style = self._inherited[key] = self._inherit(key)
-        outline, (list_id, level) = _outline(settings), _list_of(settings)
         outline = outline if outline >= 0 else style.outline
         list_id = list_id or style.list_id
+        # Word counts an empty paragraph too, unless even its end is hidden.
+        if list_id in ("", "0") or (not text.strip() and _is_hidden(ending)):
+            return outline, 0, "", text
         level = min(max(level if level >= 0 else style.list_level, 0), _LEVELS - 1)
-        return outline, list_id if list_id != "0" else "", level, style.depth
+        label = self._numbering.label(list_id, level)
+        if label is None:
+            return outline, 0, "", text
+        bullet = "" if 0 <= outline < _LEVELS else "- "
+        return outline, max(level, style.depth), f"{label} " if label else bullet, text
 
     def _inherit(self, key: str) -> _Style:
         """A style with what the styles it is based on say."""
@@ -281,7 +271,8 @@ class _Reader:
         lines = []
         for block in blocks:
             _, _, mark, text = self._read(block)
-            lines.append(mark + text if mark != "- " or text.strip() else "")
+            if mark != "- " or text.strip():
+                lines.append(mark + text)
         lines.append(self._carried)
         self._carried = ""
         return "\n".join(line.strip() for line in lines if line.strip())
@@ -301,7 +292,7 @@ class _Reader:
                 pieces.append(_SIGNS[tag])
             elif tag == "w:sym":
                 pieces.append(_symbol(attribute(element, "char"), attribute(element, "font")))
-            elif tag in _SKIPPED or (tag == "w:r" and _is_hidden(element)):
+            elif tag in _SKIPPED or (tag == "w:r" and _is_hidden(under(element, "w:rPr"))):
                 continue
             elif tag in ("w:footnoteReference", "w:endnoteReference"):
                 cited = (tag[2:-9], attribute(element, "id"))
@@ -327,20 +318,24 @@ def _symbol(code: str, font: str) -> str:
     return chr(number) if 0x20 <= number < 0xD800 else "\ufffd"
 
 
-def _outline(settings: Element | None) -> int:
-    """The outline level that settings say, from 0, 9 for body text; -1 without."""
-    if settings is None:
-        return -1
-    return whole_number(attribute(under(settings, "w:outlineLvl"), "val"), -1, most=_LEVELS)
+def _settings(settings: Element | None) -> tuple[str, int, str, int, Element | None]:
+    """What settings say: style, outline level from 0, list, level in it, how the end looks.
 
-
-def _list_of(settings: Element | None) -> tuple[str, int]:
-    """The list and the level in it that settings say."""
-    found = under(settings, "w:numPr") if settings is not None else None
-    if found is None:
-        return "", -1
-    level = whole_number(attribute(under(found, "w:ilvl"), "val"), -1)
-    return attribute(under(found, "w:numId"), "val"), level
+    Empty, -1 or None where they say nothing; an outline level of 9 is body text.
+    """
+    style, outline, list_id, level, ending = "", -1, "", -1, None
+    for said in settings if settings is not None else ():
+        tag = said.tag
+        if tag == "w:pStyle":
+            style = attribute(said, "val")
+        elif tag == "w:outlineLvl":
+            outline = whole_number(attribute(said, "val"), -1, most=_LEVELS)
+        elif tag == "w:numPr":
+            list_id = attribute(under(said, "w:numId"), "val")
+            level = whole_number(attribute(under(said, "w:ilvl"), "val"), -1)
+        elif tag == "w:rPr":
+            ending = said
+    return style, outline, list_id, level, ending
 
 
 def _named_level(name: str, key: str) -> int:
@@ -361,15 +356,12 @@ def _named_depth(name: str) -> int:
     return 0
 
 
-def _is_hidden(run: Element | None) -> bool:
-    """Whether a run is hidden text, or the end of a paragraph with these settings hidden."""
-    found = under(run, "w:rPr", "w:vanish")
+def _is_hidden(look: Element | None) -> bool:
+    """Whether what looks so, a run or the end of a paragraph, is hidden."""
+    found = under(look, "w:vanish")
     return found is not None and attribute(found, "val", "1") not in ("0", "false", "off")
 
 
-def _is_gone(settings: Element | None) -> bool:
-    """Whether the end of a paragraph with these settings was deleted or moved away."""
-    look = under(settings, "w:rPr")
-    return look is not None and (
-        under(look, "w:del") is not None or under(look, "w:moveFrom") is not None
-    )
+def _is_gone(ending: Element) -> bool:
+    """Whether the end of a paragraph was deleted or moved away."""
+    return under(ending, "w:del") is not None or under(ending, "w:moveFrom") is not None
