@@ -326,6 +326,61 @@ def test_word_counts_no_paragraph_that_is_not_shown(end: str) -> None:
     assert load("a.docx", word(body, NUMBERED)).text == text
 
 
+def chunk(name: str) -> str:
+    return f'<w:altChunk r:id="{name}"/>'
+
+
+def test_word_reads_parts_in_another_format_where_they_stand() -> None:
+    """Fault: a Word file whose text was an ``altChunk`` was an empty document, without a word."""
+    inner = changed("handbook-python-docx.docx", "word/document.xml", b"Plain words.", b"Inner.")
+    body = paragraph("Before.") + chunk("a.htm") + paragraph("Between.") + chunk("b.docx")
+    body += table((paragraph("Cell."), chunk("c.txt"))) + paragraph("After.")
+    parts = {
+        "a.htm": "<h1>Größe</h1><p>Page.</p><ul><li>item".encode(),
+        "b.docx": inner,
+        "c.txt": b"One.\r\nTwo.",
+    }
+    doc = load("a.docx", word(body, **parts))
+    assert doc.text.startswith("Before.\n\nGröße\n\nPage.\n\n- item\n\nBetween.\n\nHandbook\n")
+    assert "\n\nInner.\n\n- first\n" in doc.text
+    assert doc.text.endswith("\n\nCell.\n\nOne.\nTwo.\n\nAfter.")
+    assert headings(doc)[:3] == [(1, "Größe"), (1, "Handbook"), (1, "Returns")]
+    assert "missing" not in doc.meta
+
+
+def test_notes_of_a_word_file_in_another_are_numbered_with_the_others() -> None:
+    inner = (FILES / "rules-libreoffice.docx").read_bytes()
+    doc = load(
+        "a.docx", word(chunk("a.docx") + chunk("b.docx"), **{"a.docx": inner, "b.docx": inner})
+    )
+    notes = [doc.text[part.start : part.end] for part in doc.parts]
+    assert notes == ["[1] Banking days.", "[2] By post.", "[3] Banking days.", "[4] By post."]
+    assert doc.text.count("[3]") == 2 and doc.text.count("Boxed words.") == 2
+
+
+def test_word_names_the_parts_that_it_does_not_read() -> None:
+    deep = word(paragraph("deepest"))
+    for _ in range(3):
+        deep = word(paragraph("deep") + chunk("a.docx"), **{"a.docx": deep})
+    parts = {"a.rtf": rb"{\rtf1 no}", "a.mht": b"MIME-Version: 1.0\n\nno", "a.docx": deep}
+    doc = load("a.docx", word(paragraph("Yes.") + "".join(map(chunk, (*parts, "gone"))), **parts))
+    assert doc.text == "Yes.\n\ndeep\n\ndeep"
+    assert doc.meta["missing"] == ("word/a.rtf", "word/a.mht", "word/a.docx", "gone")
+
+
+def test_the_type_of_a_part_says_what_it_is() -> None:
+    types = (
+        '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
+        '<Default Extension="dat" ContentType="text/plain"/>'
+        '<Override PartName="/word/a.DAT" ContentType="Text/HTML; charset=utf-8"/></Types>'
+    )
+    data = word(chunk("a.dat") + chunk("b.dat"), **{"a.dat": b"<p>Page.", "b.dat": b"<p>Text."})
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        members = {path: archive.read(path) for path in archive.namelist()}
+    doc = load("a.docx", zipped({**members, "[Content_Types].xml": types.encode()}))
+    assert doc.text == "Page.\n\n<p>Text."
+
+
 # OpenDocument and RTF
 
 
