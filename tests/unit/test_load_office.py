@@ -447,6 +447,20 @@ def test_rtf_keeps_the_label_before_the_settings() -> None:
     assert load("a.rtf", rf"{{\rtf1\ansi {body}}}".encode()).text == text
 
 
+@pytest.mark.parametrize(
+    "between", [r"\pard\par", r"\pard\plain\par\par", r"\pard\sect", r"\pard x\par"]
+)
+def test_an_empty_paragraph_parts_two_tables_of_rtf(between: str) -> None:
+    """Fault: tables with an empty paragraph between them became one, under the first header."""
+    row = r"\trowd\cellx1\cellx2\pard\intbl %s\cell %s\cell\row"
+    body = row % ("Name", "Price") + row % ("Lamp", r"\par 2") + between + row % ("City", "Zip")
+    doc = load("a.rtf", rf"{{\rtf1\ansi {body}\pard end\par}}".encode())
+    above = "| Name | Price |\n| --- | --- |\n| Lamp | 2 |\n\n" + (
+        "x\n\n" if "x" in between else ""
+    )
+    assert doc.text == above + "| City | Zip |\n| --- | --- |\n\nend"
+
+
 # Excel
 
 

@@ -53,8 +53,9 @@ class Flow:
             self.end_line()
             return
         text, label = self._ended()
+        if text or not (now.in_table or self.cells):
+            self.end_table()  # an empty paragraph parts two tables
         if text:
-            self.end_table()
             outline = now.outline if now.outline >= 0 else outlines.get(now.style, -1)
             self.blocks.append(_block(text, outline, label, now.depth))
         self.blocks += self.boxes
