@@ -426,6 +426,57 @@ def test_odt_numbers_items_in_cells() -> None:
     assert load("a.odt", bullets).text == text
 
 
+def test_odt_numbers_chapters() -> None:
+    """Fault: ODT headings lost their chapter numbers, which Word and RTF files of them have."""
+    outline = "".join(
+        f'<text:outline-level-style text:level="{level}" style:num-format="{form}" '
+        f'style:num-suffix="{end}" text:display-levels="{shown}"/>'
+        for level, form, end, shown in ((1, "1", ".", 1), (2, "1", "", 2), (3, "", "", 1))
+    )
+    styles = f'<text:outline-style style:name="Outline">{outline}</text:outline-style>'
+    for name, said in (
+        ("H", ""),
+        ("None", 'style:list-style-name=""'),
+        ("Below", 'style:parent-style-name="None"'),
+        ("Again", 'style:parent-style-name="Again"'),
+    ):
+        styles += f'<style:style style:name="{name}" style:family="paragraph" {said}/>'
+
+    def head(level: int, text: str, said: str = "", style: str = "H") -> str:
+        return (
+            f'<text:h text:style-name="{style}" text:outline-level="{level}" {said}>{text}</text:h>'
+        )
+
+    body = (
+        head(1, "Terms") + head(2, "Payment") + head(3, "Details") + head(2, "", style="Again")
+        + head(2, "Refunds") + head(1, "Preface", style="None") + head(1, "Thanks", style="Below")
+        + head(1, "Contents", 'text:is-list-header="true"') + head(1, "End")
+        + head(2, "Far", 'text:restart-numbering="true" text:start-value="7"')
+        + head(2, "Anew", 'text:restart-numbering="true"')
+    )  # fmt: skip
+    cells = "".join(
+        f"<table:table-cell>{cell}</table:table-cell>" for cell in (head(1, "In"), "<text:p/>")
+    )
+    body += f"<table:table><table:table-row>{cells}</table:table-row></table:table>"
+    doc = load("a.odt", text_document(body, styles))
+    titles = ("1. Terms", "1.1 Payment", "Details", "1.3 Refunds", "Preface", "Thanks", "Contents")
+    assert [title for _, title in headings(doc)] == [*titles, "2. End", "2.7 Far", "2.1 Anew"]
+    assert doc.text.endswith("| 3. In |  |\n| --- | --- |")
+
+
+def test_odt_counts_the_levels_that_are_passed_over() -> None:
+    """Fault: a heading of level 2 before any of level 1 was 1.1, and what followed was 1 too."""
+    outline = "".join(
+        f'<text:outline-level-style text:level="{level}" style:num-format="1" '
+        f'text:display-levels="{level}"/>'
+        for level in (1, 2, 3)
+    )
+    styles = f'<text:outline-style style:name="Outline">{outline}</text:outline-style>'
+    body = "".join(f'<text:h text:outline-level="{level}">x</text:h>' for level in (2, 3, 1, 3, 2))
+    doc = load("a.odt", text_document(body, styles))
+    assert [title for _, title in headings(doc)] == ["1.1 x", "1.1.1 x", "2 x", "2.1.1 x", "2.2 x"]
+
+
 def item_of(label: str, settings: str = "") -> str:
     """How Word writes a list item in RTF: the label before the settings of its paragraph."""
     return rf"{{\listtext\pard\plain {label}\tab}}\pard\plain\ls1{settings} "

@@ -31,6 +31,10 @@ _MAIN, _STYLES, _META, _MANIFEST = "content.xml", "styles.xml", "meta.xml", "MET
 _BEGINS = b"mimetype" + _MEDIA_TYPE.encode()
 _HEAD = 200
 
+# What the numbers of chapters are called among the lists.
+_OUTLINE = "Outline"
+_DEEPEST_STYLE = 20
+
 # A file may say that a space, a cell or a row comes a billion times.
 _MOST_SPACES = 1000
 _MOST_REPEATED = 64
@@ -104,7 +108,7 @@ class _Level:
 
 def _level(element: Element) -> _Level:
     return _Level(
-        element.tag == "text:list-level-style-number",
+        element.tag in ("text:list-level-style-number", "text:outline-level-style"),
         whole_number(attribute(element, "start-value"), 1),
         attribute(element, "num-format"),
         max(1, whole_number(attribute(element, "display-levels"), 1, most=10)),
@@ -134,13 +138,24 @@ class _Reader:
         self._boxes: list[Element] = []
         self._lists: dict[str, _List] = {}
         self._last: dict[str, _List] = {}
+        self._chapters = _List(_OUTLINE)
         self._levels: dict[tuple[str, int], _Level] = {}
+        self._styles: dict[str, Element] = {}
         roots = [read_xml(archive, _STYLES)] if _STYLES in archive else []
-        for styles in (*roots, root):
-            for style in styles.iter("text:list-style"):
+        for styles in (style for each in (*roots, root) for style in each):
+            if styles.tag in ("office:styles", "office:automatic-styles"):
+                self._read_styles(styles)
+
+    def _read_styles(self, styles: Element) -> None:
+        for style in styles:
+            name = attribute(style, "name")
+            if style.tag == "style:style" and attribute(style, "family") == "paragraph":
+                self._styles[name] = style
+            elif style.tag in ("text:list-style", "text:outline-style"):
+                name = name if style.tag == "text:list-style" else _OUTLINE
                 for level in style:
                     depth = whole_number(attribute(level, "level"), 1) - 1
-                    self._levels[attribute(style, "name"), depth] = _level(level)
+                    self._levels[name, depth] = _level(level)
 
     def blocks(self, parent: Element) -> None:
         """Write the blocks in an element, and the text boxes below each."""
@@ -150,7 +165,7 @@ class _Reader:
             elif block.tag == "table:table":
                 self._table(block)
             elif block.tag == "text:h":
-                self._heading(block, "")
+                self._heading(block, self._chapter(block))
             else:
                 self.builder.paragraph(self._text(block))
             if self._boxes:
@@ -201,6 +216,8 @@ class _Reader:
                         yield mark + text if mark != "- " or text else ""
             elif block.tag == "table:table":
                 yield from self._lines(block)
+            elif block.tag == "text:h":
+                yield self._chapter(block) + self._text(block)
             else:
                 yield self._text(block)
 
@@ -239,6 +256,27 @@ class _Reader:
                 bullet = "" if block.tag == "text:h" else "- "
                 yield block, depth, f"{label} " if label else bullet
 
+    def _chapter(self, block: Element) -> str:
+        """What stands before a heading that is in no list: ``3.2 ``; nothing without a number."""
+        if attribute(block, "is-list-header") == "true" or self._is_plain(block):
+            return ""
+        depth = whole_number(attribute(block, "outline-level"), 1) - 1
+        if attribute(block, "restart-numbering") == "true":
+            self._chapters.counts.pop(depth, None)
+        label = self._label(block, self._chapters, depth)
+        return f"{label} " if label else ""
+
+    def _is_plain(self, block: Element) -> bool:
+        """Whether the style of a heading, or one it is based on, says that it has no number."""
+        key = attribute(block, "style-name")
+        for _ in range(_DEEPEST_STYLE):  # a style may be based on itself
+            style = self._styles.get(key)
+            said = attribute(style, "list-style-name", _OUTLINE)
+            if style is None or said != _OUTLINE:
+                return not said
+            key = attribute(style, "parent-style-name")
+        return False
+
     def _label(self, entry: Element, state: _List, depth: int) -> str:
         """What stands before an item: ``3.2.``; empty for a bullet."""
         level = self._levels.get((state.style, depth))
@@ -246,17 +284,20 @@ class _Reader:
             return ""
         for deeper in [other for other in state.counts if other > depth]:
             del state.counts[deeper]
+        around = [self._levels.get((state.style, at), level) for at in range(depth)]
+        for at, other in enumerate(around):
+            state.counts.setdefault(at, other.start)  # LibreOffice counts what is passed over
         state.counts[depth] = state.counts.get(depth, level.start - 1) + 1
         begun = attribute(entry, "start-value")
         if begun:
             state.counts[depth] = whole_number(begun, 1)
         if not level.form:
             return ""
-        numbers = []
-        for at in range(max(0, depth - level.shown_levels + 1), depth + 1):
-            around = self._levels.get((state.style, at))
-            form = around.form if around else "1"
-            numbers.append(numeral(state.counts.get(at, 1), form))
+        numbers = [
+            numeral(state.counts[at], other.form)
+            for at, other in enumerate((*around, level))
+            if other.form and at > depth - level.shown_levels
+        ]
         return f"{level.prefix}{'.'.join(numbers)}{level.suffix}".strip()
 
     def _table(self, table: Element) -> None:
