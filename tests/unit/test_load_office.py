@@ -326,6 +326,24 @@ def test_word_counts_no_paragraph_that_is_not_shown(end: str) -> None:
     assert load("a.docx", word(body, NUMBERED)).text == text
 
 
+def test_word_lists_made_with_a_list_style_keep_their_numbers() -> None:
+    """Fault: a list that takes its levels from a list style (numStyleLink) became bullets."""
+    forms = levels(("decimal", "%1."), ("lowerLetter", "%2)"))
+    linked = '<w:abstractNum w:abstractNumId="0"><w:numStyleLink w:val="LS"/></w:abstractNum>'
+    meant = f'<w:abstractNum w:abstractNumId="7"><w:styleLink w:val="LS"/>{forms}</w:abstractNum>'
+    body = "".join(paragraph(text, level) for text, level in (("one", 0), ("sub", 1), ("two", 0)))
+    for numbering in (linked + meant + LIST, meant + linked + LIST):
+        assert load("a.docx", word(body, numbering)).text == "1. one\n  a) sub\n2. two"
+    begun = LIST.replace(
+        "</w:num>",
+        '<w:lvlOverride w:ilvl="0"><w:startOverride w:val="4"/></w:lvlOverride></w:num>',
+    )
+    text = load("a.docx", word(body, linked + meant + begun)).text
+    assert text == "4. one\n  a) sub\n5. two"
+    alone = load("a.docx", word(body, linked + LIST)).text  # nothing says how it counts
+    assert alone == "- one\n  - sub\n- two"
+
+
 def chunk(name: str) -> str:
     return f'<w:altChunk r:id="{name}"/>'
 

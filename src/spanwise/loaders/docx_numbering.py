@@ -19,11 +19,18 @@ class Numbering:
         self._counts: dict[str, dict[int, int]] = defaultdict(dict)
         if root is None:
             return
+        linked: dict[str, str] = {}  # to list styles
+        styles: dict[str, str] = {}
         for abstract in root.iter("w:abstractNum"):
-            self._levels[attribute(abstract, "abstractNumId")] = _levels_of(abstract)
+            key = attribute(abstract, "abstractNumId")
+            self._levels[key] = _levels_of(abstract)
+            linked[key] = attribute(under(abstract, "w:numStyleLink"), "val")
+            styles[attribute(under(abstract, "w:styleLink"), "val")] = key
+        styles.pop("", None)
         for concrete in root.iter("w:num"):
             key = attribute(concrete, "numId")
-            self._lists[key] = attribute(under(concrete, "w:abstractNumId"), "val")
+            abstract_id = attribute(under(concrete, "w:abstractNumId"), "val")
+            self._lists[key] = styles.get(linked.get(abstract_id, ""), abstract_id)
             for changed in concrete.iter("w:lvlOverride"):
                 start = under(changed, "w:startOverride")
                 level = whole_number(attribute(changed, "ilvl"))
