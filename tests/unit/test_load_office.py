@@ -705,6 +705,24 @@ def test_characters_of_rtf(body: bytes, said: str) -> None:
     assert load("a.rtf", rb"{\rtf1\ansi\ansicpg1252 " + body + b"}").text == said
 
 
+@pytest.mark.parametrize(
+    ("head", "data", "said"),
+    [
+        (rb"\mac\ansicpg10000", rb"caf\'8e", "café"),
+        (rb"\mac\ansicpg10007", "Пари".encode("mac_cyrillic"), "Пари"),
+        (rb"\mac\ansicpg10001", rb"\'93\'fa\'96\'7b", "日本"),
+        (rb"\mac\ansicpg19999", rb"caf\'8e", "café"),  # as \mac says
+        (rb"\ansi\ansicpg19999", rb"caf\'e9", "café"),
+        (rb"\mac", rb"caf\'8e", "café"),
+        (rb"\ansi{\fonttbl{\f1\fcharset89 Geneva;}}\f1", rb"\'8f", "П"),
+        (rb"\ansi{\fonttbl{\f1\fcharset78 Osaka;}}\f1", rb"\'93\'fa\'96\'7b", "日本"),
+    ],
+)
+def test_rtf_of_a_mac(head: bytes, data: bytes, said: str) -> None:
+    """Fault: code pages of the Mac (``\\ansicpg10000``) were read as those of Windows."""
+    assert load("a.rtf", rb"{\rtf1%b %b}" % (head, data)).text == said
+
+
 # What is not what it says
 
 

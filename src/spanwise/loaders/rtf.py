@@ -31,6 +31,16 @@ _WORD, _NUMBER, _CODE, _SIGN, _BRACE, _PLAIN = range(1, 7)
 _CHARSETS = {
     0: "cp1252",
     77: "mac_roman",
+    78: "shift_jis",
+    79: "euc_kr",
+    80: "gb2312",
+    81: "big5",
+    84: "mac_arabic",
+    85: "mac_greek",
+    86: "mac_turkish",
+    87: "tis_620",
+    88: "mac_latin2",
+    89: "mac_cyrillic",
     128: "cp932",
     129: "cp949",
     130: "johab",
@@ -47,6 +57,24 @@ _CHARSETS = {
     238: "cp1250",
     254: "cp437",
     255: "cp850",
+}
+# Python's names of the code pages of the Mac, which it does not know by number.
+_MAC_PAGES = {
+    10000: "mac_roman",
+    10001: "shift_jis",
+    10002: "big5",
+    10003: "euc_kr",
+    10004: "mac_arabic",
+    10006: "mac_greek",
+    10007: "mac_cyrillic",
+    10008: "gb2312",
+    10010: "mac_romanian",
+    10017: "mac_cyrillic",
+    10021: "tis_620",
+    10029: "mac_latin2",
+    10079: "mac_iceland",
+    10081: "mac_turkish",
+    10082: "mac_croatian",
 }
 _SIGNS = {
     "line": "\n",
@@ -323,7 +351,7 @@ class _Reader:
         elif word == "deff":
             self._usual_font = number or 0
         elif word == "ansicpg":
-            self._encoding = _known_encoding(f"cp{number}")
+            self._encoding = _code_page(number or 0, self._encoding)
         else:
             self._encoding = "mac_roman" if word == "mac" else "cp437"
 
@@ -351,9 +379,9 @@ class _Reader:
             self.flows[-1].pieces.append(text)
 
 
-def _known_encoding(name: str) -> str:
-    """An encoding, or the usual one where Python has none of that name."""
+def _code_page(number: int, otherwise: str) -> str:
+    """Python's name of a code page; ``otherwise`` where it has none."""
     try:
-        return codecs.lookup(name).name
+        return codecs.lookup(_MAC_PAGES.get(number, f"cp{number}")).name
     except LookupError:
-        return "cp1252"
+        return otherwise
