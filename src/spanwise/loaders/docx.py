@@ -192,7 +192,8 @@ class _Reader:
 
         Nothing where its end was deleted: its text then begins the next one's.
         """
-        key, outline, list_id, level, ending = settings_of(under(block, "w:pPr"))
+        settings = under(block, "w:pPr")
+        key, outline, list_id, level, ending = settings_of(settings)
         text = self._carried + self._text(block)
         self._carried = ""
         if ending is not None and _is_gone(ending):
@@ -202,7 +203,7 @@ class _Reader:
         outline = outline if outline >= 0 else style.outline
         list_id = list_id or style.list_id
         # Word counts an empty paragraph too, unless even its end is hidden.
-        if list_id in ("", "0") or (not text.strip() and _is_hidden(ending)):
+        if list_id in ("", "0") or (not text.strip() and _is_hidden(settings)):
             return outline, 0, "", text
         level = min(max(level if level >= 0 else style.list_level, 0), LEVELS - 1)
         label = self._numbering.label(list_id, level)
@@ -272,18 +273,20 @@ class _Reader:
         return cells
 
     def _cell(self, tops: list[Element]) -> str:
-        return self._lines(block for top in tops for block in inside(top, _BLOCKS, _SKIPPED))
+        return self._lines([block for top in tops for block in inside(top, _BLOCKS, _SKIPPED)])
 
     def _lines(self, blocks: Iterable[Element]) -> str:
         """The paragraphs of a cell or a note with their marks; numbers without text are shown."""
-        lines = []
+        lines: list[str] = []
         for block in blocks:
             _, _, mark, text = self._read(block)
-            if mark != "- " or text.strip():
-                lines.append(mark + text)
-        lines.append(self._carried)
-        self._carried = ""
-        return "\n".join(line.strip() for line in lines if line.strip())
+            inked = text.strip()
+            if inked or mark not in ("", "- "):
+                lines.append(mark + inked)
+        if self._carried:
+            lines.append(self._carried.strip())
+            self._carried = ""
+        return "\n".join(lines)
 
     def _text(self, paragraph: Element) -> str:
         """The text of a paragraph; its text boxes are put aside."""
@@ -300,7 +303,7 @@ class _Reader:
                 pieces.append(_SIGNS[tag])
             elif tag == "w:sym":
                 pieces.append(_symbol(attribute(element, "char"), attribute(element, "font")))
-            elif tag in _SKIPPED or (tag == "w:r" and _is_hidden(under(element, "w:rPr"))):
+            elif tag in _SKIPPED or (tag == "w:r" and _is_hidden(element)):
                 continue
             elif tag in ("w:footnoteReference", "w:endnoteReference"):
                 cited = (tag[2:-9], attribute(element, "id"))
@@ -326,12 +329,12 @@ def _symbol(code: str, font: str) -> str:
     return chr(number) if 0x20 <= number < 0xD800 else "\ufffd"
 
 
-def _is_hidden(look: Element | None) -> bool:
-    """Whether what looks so, a run or the end of a paragraph, is hidden."""
-    found = under(look, "w:vanish")
+def _is_hidden(run: Element | None) -> bool:
+    """Whether a run is hidden text, or the end of a paragraph with these settings hidden."""
+    found = under(run, "w:rPr", "w:vanish")
     return found is not None and attribute(found, "val", "1") not in ("0", "false", "off")
 
 
 def _is_gone(ending: Element) -> bool:
-    """Whether the end of a paragraph was deleted or moved away."""
+    """Whether the end of a paragraph that looks so was deleted or moved away."""
     return under(ending, "w:del") is not None or under(ending, "w:moveFrom") is not None

@@ -69,12 +69,14 @@ class Styles:
 
 
 def settings_of(settings: Element | None) -> tuple[str, int, str, int, Element | None]:
-    """What settings say: style, outline level from 0, list, level in it, how the end looks.
+    """What settings say: style, outline level from 0, list, level in it, look of the end.
 
     Empty, -1 or None where they say nothing; an outline level of 9 is body text.
     """
     style, outline, list_id, level, ending = "", -1, "", -1, None
-    for said in settings if settings is not None else ():
+    if settings is None:
+        return style, outline, list_id, level, ending
+    for said in settings:
         tag = said.tag
         if tag == "w:pStyle":
             style = attribute(said, "val")

@@ -145,6 +145,10 @@ class _Reader:
         for styles in (style for each in (*roots, root) for style in each):
             if styles.tag in ("office:styles", "office:automatic-styles"):
                 self._read_styles(styles)
+        # Most files have chapters without numbers, and say so of each level.
+        self._has_chapters = any(
+            level.form for (name, _), level in self._levels.items() if name == _OUTLINE
+        )
 
     def _read_styles(self, styles: Element) -> None:
         for style in styles:
@@ -258,7 +262,11 @@ class _Reader:
 
     def _chapter(self, block: Element) -> str:
         """What stands before a heading that is in no list: ``3.2 ``; nothing without a number."""
-        if attribute(block, "is-list-header") == "true" or self._is_plain(block):
+        if (
+            not self._has_chapters
+            or attribute(block, "is-list-header") == "true"
+            or self._is_plain(block)
+        ):
             return ""
         depth = whole_number(attribute(block, "outline-level"), 1) - 1
         if attribute(block, "restart-numbering") == "true":
