@@ -249,6 +249,287 @@ def test_a_cell_that_says_it_spans_a_billion_columns() -> None:
     assert len(load("a.docx", data).text) < 50_000
 
 
+WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+LINKS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+
+
+def word(body: str, numbering: str = "", **chunks: bytes) -> bytes:
+    """A Word file written by hand; ``chunks`` are parts in another format, by their relation."""
+    links = f'<Relationship Id="n" Type="{LINKS}/numbering" Target="numbering.xml"/>'
+    for name in chunks:
+        links += f'<Relationship Id="{name}" Type="{LINKS}/aFChunk" Target="{name}"/>'
+    main = f'xmlns:w="{WORD}" xmlns:r="{LINKS}"'
+    members = {
+        "word/document.xml": f"<w:document {main}><w:body>{body}</w:body></w:document>",
+        "word/numbering.xml": f"<w:numbering {main}>{numbering}</w:numbering>",
+        "word/_rels/document.xml.rels": "<Relationships "
+        f'xmlns="http://schemas.openxmlformats.org/package/2006/relationships">{links}'
+        "</Relationships>",
+    }
+    return zipped(
+        {path: text.encode() for path, text in members.items()}
+        | {f"word/{name}": data for name, data in chunks.items()}
+    )
+
+
+def paragraph(text: str, level: int = -1, end: str = "") -> str:
+    """A paragraph of Word; from level 0 it is an item of list 1."""
+    listed = f'<w:numPr><w:ilvl w:val="{level}"/><w:numId w:val="1"/></w:numPr>'
+    settings = (listed if level >= 0 else "") + (f"<w:rPr>{end}</w:rPr>" if end else "")
+    run = f"<w:r><w:t>{text}</w:t></w:r>" if text else ""
+    return f"<w:p><w:pPr>{settings}</w:pPr>{run}</w:p>"
+
+
+def table(*rows: tuple[str, ...]) -> str:
+    """A table of Word whose cells hold these paragraphs."""
+    cells = ("".join(f"<w:tc>{cell}</w:tc>" for cell in row) for row in rows)
+    return "<w:tbl>" + "".join(f"<w:tr>{row}</w:tr>" for row in cells) + "</w:tbl>"
+
+
+def levels(*forms: tuple[str, str]) -> str:
+    """The levels of a list of Word: how each counts and what it shows."""
+    return "".join(
+        f'<w:lvl w:ilvl="{level}"><w:start w:val="1"/><w:numFmt w:val="{form}"/>'
+        f'<w:lvlText w:val="{text}"/></w:lvl>'
+        for level, (form, text) in enumerate(forms)
+    )
+
+
+LIST = '<w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num>'
+NUMBERED = f'<w:abstractNum w:abstractNumId="0">{levels(("decimal", "%1."))}</w:abstractNum>{LIST}'
+BULLETS = f'<w:abstractNum w:abstractNumId="0">{levels(("bullet", "•"))}</w:abstractNum>{LIST}'
+
+
+def test_word_counts_items_in_cells_and_empty_ones() -> None:
+    """Fault: a numbered paragraph in a cell lost its number, and those after it were too low."""
+    item = paragraph
+    body = (
+        item("one", 0)
+        + table((item("two", 0), item("b")), (item("three", 0) + item("four", 0), item("", 0)))
+        + item("", 0)
+        + item("seven", 0)
+    )
+    assert load("a.docx", word(body, NUMBERED)).text == (
+        "1. one\n\n| 2. two | b |\n| --- | --- |\n| 3. three 4. four | 5. |\n\n7. seven"
+    )
+    assert load("a.docx", word(body, BULLETS)).text == (
+        "- one\n\n| - two | b |\n| --- | --- |\n| - three - four |  |\n\n- seven"
+    )
+
+
+@pytest.mark.parametrize("end", ["<w:del/>", "<w:moveFrom/>", "<w:vanish/>"])
+def test_word_counts_no_paragraph_that_is_not_shown(end: str) -> None:
+    """Fault: what counts empty items must not count those whose end is deleted or hidden."""
+    body = paragraph("one", 0) + paragraph("", 0, end) + paragraph("two", 0)
+    body += table((paragraph("", 0, end) + paragraph("three", 0), paragraph("b")))
+    text = "1. one\n2. two\n\n| 3. three | b |\n| --- | --- |"
+    assert load("a.docx", word(body, NUMBERED)).text == text
+
+
+def test_word_lists_made_with_a_list_style_keep_their_numbers() -> None:
+    """Fault: a list that takes its levels from a list style (numStyleLink) became bullets."""
+    forms = levels(("decimal", "%1."), ("lowerLetter", "%2)"))
+    linked = '<w:abstractNum w:abstractNumId="0"><w:numStyleLink w:val="LS"/></w:abstractNum>'
+    meant = f'<w:abstractNum w:abstractNumId="7"><w:styleLink w:val="LS"/>{forms}</w:abstractNum>'
+    body = "".join(paragraph(text, level) for text, level in (("one", 0), ("sub", 1), ("two", 0)))
+    for numbering in (linked + meant + LIST, meant + linked + LIST):
+        assert load("a.docx", word(body, numbering)).text == "1. one\n  a) sub\n2. two"
+    begun = LIST.replace(
+        "</w:num>",
+        '<w:lvlOverride w:ilvl="0"><w:startOverride w:val="4"/></w:lvlOverride></w:num>',
+    )
+    text = load("a.docx", word(body, linked + meant + begun)).text
+    assert text == "4. one\n  a) sub\n5. two"
+    alone = load("a.docx", word(body, linked + LIST)).text  # nothing says how it counts
+    assert alone == "- one\n  - sub\n- two"
+
+
+def chunk(name: str) -> str:
+    return f'<w:altChunk r:id="{name}"/>'
+
+
+def test_word_reads_parts_in_another_format_where_they_stand() -> None:
+    """Fault: a Word file whose text was an ``altChunk`` was an empty document, without a word."""
+    inner = changed("handbook-python-docx.docx", "word/document.xml", b"Plain words.", b"Inner.")
+    body = paragraph("Before.") + chunk("a.htm") + paragraph("Between.") + chunk("b.docx")
+    body += table((paragraph("Cell."), chunk("c.txt"))) + paragraph("After.")
+    parts = {
+        "a.htm": "<h1>Größe</h1><p>Page.</p><ul><li>item".encode(),
+        "b.docx": inner,
+        "c.txt": b"One.\r\nTwo.",
+    }
+    doc = load("a.docx", word(body, **parts))
+    assert doc.text.startswith("Before.\n\nGröße\n\nPage.\n\n- item\n\nBetween.\n\nHandbook\n")
+    assert "\n\nInner.\n\n- first\n" in doc.text
+    assert doc.text.endswith("\n\nCell.\n\nOne.\nTwo.\n\nAfter.")
+    assert headings(doc)[:3] == [(1, "Größe"), (1, "Handbook"), (1, "Returns")]
+    assert "missing" not in doc.meta
+
+
+def test_notes_of_a_word_file_in_another_are_numbered_with_the_others() -> None:
+    inner = (FILES / "rules-libreoffice.docx").read_bytes()
+    doc = load(
+        "a.docx", word(chunk("a.docx") + chunk("b.docx"), **{"a.docx": inner, "b.docx": inner})
+    )
+    notes = [doc.text[part.start : part.end] for part in doc.parts]
+    assert notes == ["[1] Banking days.", "[2] By post.", "[3] Banking days.", "[4] By post."]
+    assert doc.text.count("[3]") == 2 and doc.text.count("Boxed words.") == 2
+
+
+def test_word_names_the_parts_that_it_does_not_read() -> None:
+    deep = word(paragraph("deepest"))
+    for _ in range(3):
+        deep = word(paragraph("deep") + chunk("a.docx"), **{"a.docx": deep})
+    parts = {"a.rtf": rb"{\rtf1 no}", "a.mht": b"MIME-Version: 1.0\n\nno", "a.docx": deep}
+    doc = load("a.docx", word(paragraph("Yes.") + "".join(map(chunk, (*parts, "gone"))), **parts))
+    assert doc.text == "Yes.\n\ndeep\n\ndeep"
+    assert doc.meta["missing"] == ("word/a.rtf", "word/a.mht", "word/a.docx", "gone")
+
+
+def test_the_type_of_a_part_says_what_it_is() -> None:
+    types = (
+        '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
+        '<Default Extension="dat" ContentType="text/plain"/>'
+        '<Override PartName="/word/a.DAT" ContentType="Text/HTML; charset=utf-8"/></Types>'
+    )
+    data = word(chunk("a.dat") + chunk("b.dat"), **{"a.dat": b"<p>Page.", "b.dat": b"<p>Text."})
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        members = {path: archive.read(path) for path in archive.namelist()}
+    doc = load("a.docx", zipped({**members, "[Content_Types].xml": types.encode()}))
+    assert doc.text == "Page.\n\n<p>Text."
+
+
+# OpenDocument and RTF
+
+
+def text_document(body: str, styles: str = "") -> bytes:
+    """An OpenDocument text written by hand."""
+    spaces = " ".join(
+        f'xmlns:{prefix}="urn:oasis:names:tc:opendocument:xmlns:{prefix}:1.0"'
+        for prefix in ("office", "style", "table", "text")
+    )
+    content = f"<office:document-content {spaces}><office:body><office:text>{body}</office:text>"
+    kept = f"<office:document-styles {spaces}><office:styles>{styles}</office:styles>"
+    return zipped(
+        {
+            "content.xml": (content + "</office:body></office:document-content>").encode(),
+            "styles.xml": (kept + "</office:document-styles>").encode(),
+        }
+    )
+
+
+def test_odt_numbers_items_in_cells() -> None:
+    """Fault: a numbered paragraph in a cell of an ODT file lost its number."""
+    form = (
+        '<text:list-level-style-number text:level="1" style:num-format="1" style:num-suffix="."/>'
+    )
+    styles = f'<text:list-style style:name="L">{form}</text:list-style>'
+
+    def items(*texts: str) -> str:
+        entries = "".join(
+            f"<text:list-item><text:p>{text}</text:p></text:list-item>" for text in texts
+        )
+        return (
+            f'<text:list text:style-name="L" text:continue-numbering="true">{entries}</text:list>'
+        )
+
+    cells = (items("two"), "<text:p>b</text:p>", items("three", "four"), items(""))
+    one, two, three, four = (f"<table:table-cell>{cell}</table:table-cell>" for cell in cells)
+    rows = "".join(f"<table:table-row>{row}</table:table-row>" for row in (one + two, three + four))
+    body = f"{items('one')}<table:table>{rows}</table:table>{items('', 'seven')}"
+    text = "1. one\n\n| 2. two | b |\n| --- | --- |\n| 3. three 4. four | 5. |\n\n7. seven"
+    assert load("a.odt", text_document(body, styles)).text == text
+    bullets = text_document(body)  # no style, no numbers
+    text = "- one\n\n| - two | b |\n| --- | --- |\n| - three - four |  |\n\n- seven"
+    assert load("a.odt", bullets).text == text
+
+
+def test_odt_numbers_chapters() -> None:
+    """Fault: ODT headings lost their chapter numbers, which Word and RTF files of them have."""
+    outline = "".join(
+        f'<text:outline-level-style text:level="{level}" style:num-format="{form}" '
+        f'style:num-suffix="{end}" text:display-levels="{shown}"/>'
+        for level, form, end, shown in ((1, "1", ".", 1), (2, "1", "", 2), (3, "", "", 1))
+    )
+    styles = f'<text:outline-style style:name="Outline">{outline}</text:outline-style>'
+    for name, said in (
+        ("H", ""),
+        ("None", 'style:list-style-name=""'),
+        ("Below", 'style:parent-style-name="None"'),
+        ("Again", 'style:parent-style-name="Again"'),
+    ):
+        styles += f'<style:style style:name="{name}" style:family="paragraph" {said}/>'
+
+    def head(level: int, text: str, said: str = "", style: str = "H") -> str:
+        return (
+            f'<text:h text:style-name="{style}" text:outline-level="{level}" {said}>{text}</text:h>'
+        )
+
+    body = (
+        head(1, "Terms") + head(2, "Payment") + head(3, "Details") + head(2, "", style="Again")
+        + head(2, "Refunds") + head(1, "Preface", style="None") + head(1, "Thanks", style="Below")
+        + head(1, "Contents", 'text:is-list-header="true"') + head(1, "End")
+        + head(2, "Far", 'text:restart-numbering="true" text:start-value="7"')
+        + head(2, "Anew", 'text:restart-numbering="true"')
+    )  # fmt: skip
+    cells = "".join(
+        f"<table:table-cell>{cell}</table:table-cell>" for cell in (head(1, "In"), "<text:p/>")
+    )
+    body += f"<table:table><table:table-row>{cells}</table:table-row></table:table>"
+    doc = load("a.odt", text_document(body, styles))
+    titles = ("1. Terms", "1.1 Payment", "Details", "1.3 Refunds", "Preface", "Thanks", "Contents")
+    assert [title for _, title in headings(doc)] == [*titles, "2. End", "2.7 Far", "2.1 Anew"]
+    assert doc.text.endswith("| 3. In |  |\n| --- | --- |")
+
+
+def test_odt_counts_the_levels_that_are_passed_over() -> None:
+    """Fault: a heading of level 2 before any of level 1 was 1.1, and what followed was 1 too."""
+    outline = "".join(
+        f'<text:outline-level-style text:level="{level}" style:num-format="1" '
+        f'text:display-levels="{level}"/>'
+        for level in (1, 2, 3)
+    )
+    styles = f'<text:outline-style style:name="Outline">{outline}</text:outline-style>'
+    body = "".join(f'<text:h text:outline-level="{level}">x</text:h>' for level in (2, 3, 1, 3, 2))
+    doc = load("a.odt", text_document(body, styles))
+    assert [title for _, title in headings(doc)] == ["1.1 x", "1.1.1 x", "2 x", "2.1.1 x", "2.2 x"]
+
+
+def item_of(label: str, settings: str = "") -> str:
+    """How Word writes a list item in RTF: the label before the settings of its paragraph."""
+    return rf"{{\listtext\pard\plain {label}\tab}}\pard\plain\ls1{settings} "
+
+
+def test_rtf_keeps_the_label_before_the_settings() -> None:
+    """Fault: Word writes a label before ``\\pard``, which took it away, in cells as in the text."""
+    row, cell = r"\trowd\cellx1\cellx2 ", r"\intbl"
+    body = item_of("1.") + r"one\par" + row
+    body += item_of("2.", cell) + r"two\cell\pard\intbl b\cell\row" + row
+    body += item_of("3.", cell) + r"three\par " + item_of("4.", cell) + r"four\cell "
+    body += item_of("5.", cell) + r"\cell\row " + item_of("6.") + r"\par "
+    body += item_of("7.") + "seven"
+    text = "1. one\n\n| 2. two | b |\n| --- | --- |\n| 3. three 4. four | 5. |\n\n7. seven"
+    assert load("a.rtf", rf"{{\rtf1\ansi {body}}}".encode()).text == text
+    for label in "123456789":
+        body = body.replace(f"plain {label}.", r"plain \'b7")
+    text = "- one\n\n| - two | b |\n| --- | --- |\n| - three - four |  |\n\n- seven"
+    assert load("a.rtf", rf"{{\rtf1\ansi {body}}}".encode()).text == text
+
+
+@pytest.mark.parametrize(
+    "between", [r"\pard\par", r"\pard\plain\par\par", r"\pard\sect", r"\pard x\par"]
+)
+def test_an_empty_paragraph_parts_two_tables_of_rtf(between: str) -> None:
+    """Fault: tables with an empty paragraph between them became one, under the first header."""
+    row = r"\trowd\cellx1\cellx2\pard\intbl %s\cell %s\cell\row"
+    body = row % ("Name", "Price") + row % ("Lamp", r"\par 2") + between + row % ("City", "Zip")
+    doc = load("a.rtf", rf"{{\rtf1\ansi {body}\pard end\par}}".encode())
+    above = "| Name | Price |\n| --- | --- |\n| Lamp | 2 |\n\n" + (
+        "x\n\n" if "x" in between else ""
+    )
+    assert doc.text == above + "| City | Zip |\n| --- | --- |\n\nend"
+
+
 # Excel
 
 
@@ -422,6 +703,24 @@ def test_slides_in_the_order_they_are_shown(name: str) -> None:
 )
 def test_characters_of_rtf(body: bytes, said: str) -> None:
     assert load("a.rtf", rb"{\rtf1\ansi\ansicpg1252 " + body + b"}").text == said
+
+
+@pytest.mark.parametrize(
+    ("head", "data", "said"),
+    [
+        (rb"\mac\ansicpg10000", rb"caf\'8e", "café"),
+        (rb"\mac\ansicpg10007", "Пари".encode("mac_cyrillic"), "Пари"),
+        (rb"\mac\ansicpg10001", rb"\'93\'fa\'96\'7b", "日本"),
+        (rb"\mac\ansicpg19999", rb"caf\'8e", "café"),  # as \mac says
+        (rb"\ansi\ansicpg19999", rb"caf\'e9", "café"),
+        (rb"\mac", rb"caf\'8e", "café"),
+        (rb"\ansi{\fonttbl{\f1\fcharset89 Geneva;}}\f1", rb"\'8f", "П"),
+        (rb"\ansi{\fonttbl{\f1\fcharset78 Osaka;}}\f1", rb"\'93\'fa\'96\'7b", "日本"),
+    ],
+)
+def test_rtf_of_a_mac(head: bytes, data: bytes, said: str) -> None:
+    """Fault: code pages of the Mac (``\\ansicpg10000``) were read as those of Windows."""
+    assert load("a.rtf", rb"{\rtf1%b %b}" % (head, data)).text == said
 
 
 # What is not what it says

@@ -13,6 +13,14 @@ import pikepdf
 import pypdf
 import pypdfium2
 import pytest
+from pypdf.annotations import FreeText
+from pypdf.generic import (
+    DictionaryObject,
+    NameObject,
+    NumberObject,
+    RectangleObject,
+    StreamObject,
+)
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.cidfonts import UnicodeCIDFont
@@ -174,7 +182,7 @@ def ink(page: Any, scale: int = 2) -> tuple[float, float, float, float]:
 def test_boxes_lie_where_the_page_shows_the_line(turned: int, cropped: bool) -> None:
     def change(writer: pypdf.PdfWriter) -> None:
         if cropped:
-            writer.pages[0].cropbox = pypdf.generic.RectangleObject((30, 40, 350, 290))
+            writer.pages[0].cropbox = RectangleObject((30, 40, 350, 290))
         writer.pages[0].rotate(turned)
 
     data = rewritten(pages_of(["HANDGLOVES"]), change)
@@ -229,6 +237,73 @@ def test_what_is_filled_into_a_form_is_read() -> None:
     doc = read(written(draw), PdfLoader(boxes=True))
     assert doc.text == "Name:\nAda Lovelace"
     assert [part.kind for part in doc.parts] == ["page", "box", "box"]
+
+
+def noted(data: bytes, *notes: tuple[str, int, int], drawn: bool = False) -> bytes:
+    """A PDF with free text on its first page: what it says, how high it lies, its flags.
+
+    ``drawn``: with a picture of itself, as most programs write it.
+    """
+
+    def change(writer: pypdf.PdfWriter) -> None:
+        for text, y, flags in notes:
+            note = FreeText(text=text, rect=(50, y, 200, y + 30))
+            note[NameObject("/F")] = NumberObject(flags)
+            if drawn:
+                picture = StreamObject()
+                picture.set_data(b"BT /F1 12 Tf 2 8 Td (%s) Tj ET" % text.encode())
+                picture[NameObject("/Type")] = NameObject("/XObject")
+                picture[NameObject("/Subtype")] = NameObject("/Form")
+                picture[NameObject("/BBox")] = RectangleObject((0, 0, 150, 30))
+                picture[NameObject("/Resources")] = writer.pages[0]["/Resources"]
+                note[NameObject("/AP")] = DictionaryObject(
+                    {NameObject("/N"): writer._add_object(picture)}
+                )
+            writer.add_annotation(0, note)
+
+    return rewritten(data, change)
+
+
+NOTES = (("Low\r\nnote", 40, 0), ("Hidden", 100, 2), ("High note", 160, 4), ("Unseen", 90, 32))
+
+
+@pytest.mark.parametrize("drawn", [False, True])
+@pytest.mark.parametrize("reader", ["pypdfium2", "pypdf"])
+def test_free_text_on_a_page_is_read(
+    drawn: bool, reader: str, request: pytest.FixtureRequest
+) -> None:
+    """Fault: text that was typed on a page, a FreeText annotation, was lost."""
+    if reader == "pypdf":
+        request.getfixturevalue("without_pdfium")
+    doc = read(noted(THREE, *NOTES, drawn=drawn))
+    assert doc.text == "\n\n".join([TEXTS[0] + "\nHigh note\nLow\nnote", *TEXTS[1:]])
+    assert doc.meta["reader"] == reader
+    out = BytesIO()
+    with pikepdf.open(BytesIO(noted(pages_of([]), *NOTES))) as pdf:
+        pdf.save(out, object_stream_mode=pikepdf.ObjectStreamMode.generate)
+    assert b"/FreeText" not in out.getvalue()
+    assert read(out.getvalue()).text == "High note\nLow\nnote"
+
+
+@pytest.mark.parametrize("turned", [0, 90])
+def test_free_text_has_a_box(turned: int) -> None:
+    data = rewritten(noted(THREE, *NOTES), lambda writer: writer.pages[0].rotate(turned))
+    doc = read(data, PdfLoader(boxes=True))
+    boxes = {doc.text[p.start : p.end]: p.meta["box"] for p in doc.parts if p.kind == "box"}
+    low = boxes["Low\nnote"]
+    assert low == ((50, 230, 200, 260) if turned == 0 else (40, 50, 70, 200))
+    assert len(boxes) == 6
+
+
+@pytest.mark.parametrize("drawn", [False, True])
+def test_free_text_on_a_form_stands_once(drawn: bool) -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.drawString(50, 250, "Name:")
+        canvas.acroForm.textfield(name="n", value="Ada Lovelace", x=100, y=200, width=200)
+
+    assert read(noted(written(draw), ("Note", 40, 0), drawn=drawn)).text == (
+        "Name:\nAda Lovelace\nNote"
+    )
 
 
 def test_pages_without_text_are_told() -> None:

@@ -3,35 +3,44 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 from xml.etree.ElementTree import Element
 
 from spanwise.documents import Document
+from spanwise.errors import LoadError
 from spanwise.loaders.archives import Archive, open_archive
 from spanwise.loaders.base import Raw
 from spanwise.loaders.builder import Builder
+from spanwise.loaders.docx_chunks import form_of
+from spanwise.loaders.docx_numbering import Numbering
+from spanwise.loaders.docx_styles import LEVELS, Styles, settings_of
+from spanwise.loaders.html import write_html
+from spanwise.loaders.html_encoding import decode_html
 from spanwise.loaders.office import (
     MOST_COLUMNS,
     attribute,
     holds_table,
     inside,
     main_part,
-    numeral,
     office_meta,
     read_main,
     read_xml,
+    relation_id,
     relations,
     under,
     whole_number,
 )
+from spanwise.loaders.text import decode
 
 __all__ = ["DocxLoader"]
 
 _MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 _MAIN = "word/document.xml"
-_DEEPEST_STYLE = 20
-_LEVELS = 9
+# A Word file that stands in another may hold a third one; a part may be named again and again.
+_DEEPEST_CHUNK = 2
+_MOST_TEXT = 1 << 30
 
 # Deleted or moved away, settings, and the half of a choice that older programs read.
 _SKIPPED = frozenset(
@@ -41,7 +50,7 @@ _SKIPPED = frozenset(
         *("w:fldData", "mc:Fallback"),
     )
 )
-_BLOCKS = frozenset(("w:p", "w:tbl"))
+_BLOCKS = frozenset(("w:p", "w:tbl", "w:altChunk"))
 # What holds no rows or cells of the table it stands in.
 _UNWRAPPED = _SKIPPED | _BLOCKS
 # The Greek letters and the signs most in use of the font Symbol, by its own numbers.
@@ -86,71 +95,57 @@ class DocxLoader:
         )
 
     def load(self, raw: Raw) -> Document:
-        """The text with its headings; footnotes and endnotes stand at its end, as ``[1]``."""
+        """The text with its headings; footnotes and endnotes stand at its end, as ``[1]``.
+
+        Parts in another format (``altChunk``) are read where they stand if they are Word, HTML or
+        text; ``meta`` names the others as ``missing``.
+        """
         archive = open_archive(raw)
-        path = main_part(archive, _MAIN)
-        root = read_main(archive, path, "w:document")
-        reader = _Reader(archive, path)
-        for body in root.iter("w:body"):
-            reader.blocks(body)
-            break
+        reader = _Reader(archive, raw.encoding)
+        reader.body()
         reader.notes()
-        return reader.builder.document(
-            uri=raw.uri, media_type=_MEDIA_TYPE, meta=office_meta(archive)
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class _Style:
-    """What a paragraph style says of headings and lists, -1 and empty where it says nothing."""
-
-    based: str
-    outline: int
-    list_id: str
-    list_level: int
-    depth: int  # of ``List Bullet 2``, whose own list has one level
+        meta: dict[str, Any] = {**office_meta(archive)}
+        if reader.missing:
+            meta["missing"] = tuple(reader.missing)
+        return reader.builder.document(uri=raw.uri, media_type=_MEDIA_TYPE, meta=meta)
 
 
 class _Reader:
-    """Writes the blocks of one file."""
+    """Writes the blocks of one file; one that stands in another writes what that one does."""
 
-    def __init__(self, archive: Archive, path: str) -> None:
-        self.builder = Builder()
-        self._styles: dict[str, _Style] = {}
-        self._inherited: dict[str, _Style] = {}
-        self._default = ""
-        self._numbering = _Numbering()
+    def __init__(self, archive: Archive, encoding: str, outer: _Reader | None = None) -> None:
+        self.builder: Builder = outer.builder if outer else Builder()
+        self.missing: list[str] = outer.missing if outer else []
+        self._depth: int = outer._depth + 1 if outer else 0
+        self._archive = archive
+        self._encoding = encoding
+        self._path = main_part(archive, _MAIN)
+        self._styles = Styles()
+        self._numbering = Numbering()
         self._found: dict[str, dict[str, Element]] = {"footnote": {}, "endnote": {}}
         self._cited: dict[tuple[str, str], int] = {}
-        self._order: list[tuple[str, str]] = []
+        self._order: list[tuple[_Reader, str, str]] = outer._order if outer else []
+        self._chunks: dict[str, str] = {}
         self._carried = ""  # of a paragraph whose end was deleted
         self._boxes: list[Element] = []
-        for kind, member in relations(archive, path).values():
+        for key, (kind, member) in relations(archive, self._path).items():
             if kind == "styles":
-                self._read_styles(read_xml(archive, member))
+                self._styles = Styles(read_xml(archive, member))
             elif kind == "numbering":
-                self._numbering = _Numbering(read_xml(archive, member))
+                self._numbering = Numbering(read_xml(archive, member))
             elif kind in ("footnotes", "endnotes"):
                 notes = self._found[kind[:-1]]
                 for note in read_xml(archive, member):
                     if attribute(note, "type", "normal") == "normal":
                         notes[attribute(note, "id")] = note
+            elif kind == "aFChunk":
+                self._chunks[key] = member
 
-    def _read_styles(self, root: Element) -> None:
-        for style in root.iter("w:style"):
-            if attribute(style, "type", "paragraph") != "paragraph":
-                continue
-            key = attribute(style, "styleId")
-            name = attribute(under(style, "w:name"), "val").lower()
-            settings = under(style, "w:pPr")
-            outline = _outline(settings)
-            if outline < 0:
-                outline = _named_level(name, key)
-            list_id, level = _list_of(settings)
-            based = attribute(under(style, "w:basedOn"), "val")
-            self._styles[key] = _Style(based, outline, list_id, level, _named_depth(name))
-            if attribute(style, "default") in ("1", "true", "on"):
-                self._default = key
+    def body(self) -> None:
+        """Write all but the notes."""
+        for body in read_main(self._archive, self._path, "w:document").iter("w:body"):
+            self.blocks(body)
+            break
 
     def blocks(self, parent: Element) -> None:
         """Write the paragraphs and tables in an element, and the text boxes below each."""
@@ -159,7 +154,10 @@ class _Reader:
                 self._paragraph(block)
             else:
                 self._end_carried()
-                self._table(block)
+                if block.tag == "w:tbl":
+                    self._table(block)
+                else:
+                    self._chunk(block)
             boxes, self._boxes = self._boxes, []
             for box in boxes:
                 self.blocks(box)
@@ -174,60 +172,45 @@ class _Reader:
         at = 0
         self.builder.apart()
         while at < len(self._order):  # a note may refer to another
-            kind, key = self._order[at]
+            reader, kind, key = self._order[at]
             at += 1
-            texts = [self._text(block) for block in self._found[kind][key].iter("w:p")]
-            text = "\n".join(text.strip() for text in texts if text.strip())
+            text = reader._lines(reader._found[kind][key].iter("w:p"))
             start = self.builder.paragraph(f"[{at}] {text}")
             self.builder.note(kind, str(at), start, self.builder.position)
 
     def _paragraph(self, block: Element) -> None:
+        outline, depth, mark, text = self._read(block)
+        if 0 <= outline < LEVELS:
+            self.builder.heading(outline + 1, mark + text if text.strip() else "")
+        elif mark:
+            self.builder.item(text, depth=depth, mark=mark)
+        else:
+            self.builder.paragraph(text)
+
+    def _read(self, block: Element) -> tuple[int, int, str, str]:
+        """A paragraph's outline level or -1, its depth, mark (``- ``, ``2. ``) and text.
+
+        Nothing where its end was deleted: its text then begins the next one's.
+        """
         settings = under(block, "w:pPr")
+        key, outline, list_id, level, ending = settings_of(settings)
         text = self._carried + self._text(block)
         self._carried = ""
-        if settings is not None and under(settings, "w:rPr", "w:del") is not None:
+        if ending is not None and _is_gone(ending):
             self._carried = text
-            return
-        outline, list_id, level, depth = self._kind(settings)
-        inked = text.strip()
-        label = self._numbering.label(list_id, level) if list_id and inked else None
-        if 0 <= outline < _LEVELS:
-            self.builder.heading(outline + 1, f"{label or ''} {text}" if inked else "")
-        elif label is None:
-            self.builder.paragraph(text)
-        else:
-            mark = f"{label} " if label else "- "
-            self.builder.item(text, depth=max(level, depth), mark=mark)
-
-    def _kind(self, settings: Element | None) -> tuple[int, str, int, int]:
-        """The outline level from 0, or -1; the list's id, or empty; the level in it; its depth."""
-        key = self._default
-        if settings is not None:
-            key = attribute(under(settings, "w:pStyle"), "val", key)
-        style = self._inherited.get(key)
-        if style is None:
-            style = self._inherited[key] = self._inherit(key)
-        outline, (list_id, level) = _outline(settings), _list_of(settings)
+            return -1, 0, "", ""
+        style = self._styles.of(key)
         outline = outline if outline >= 0 else style.outline
         list_id = list_id or style.list_id
-        level = min(max(level if level >= 0 else style.list_level, 0), _LEVELS - 1)
-        return outline, list_id if list_id != "0" else "", level, style.depth
-
-    def _inherit(self, key: str) -> _Style:
-        """A style with what the styles it is based on say."""
-        outline = level = -1
-        list_id, depth = "", 0
-        for _ in range(_DEEPEST_STYLE):  # a style may be based on itself
-            style = self._styles.get(key)
-            if style is None:
-                outline = outline if outline >= 0 else _named_level("", key)
-                break
-            outline = outline if outline >= 0 else style.outline
-            list_id = list_id or style.list_id
-            level = level if level >= 0 else style.list_level
-            depth = max(depth, style.depth)
-            key = style.based
-        return _Style("", outline, list_id, level, depth)
+        # Word counts an empty paragraph too, unless even its end is hidden.
+        if list_id in ("", "0") or (not text.strip() and _is_hidden(settings)):
+            return outline, 0, "", text
+        level = min(max(level if level >= 0 else style.list_level, 0), LEVELS - 1)
+        label = self._numbering.label(list_id, level)
+        if label is None:
+            return outline, 0, "", text
+        bullet = "" if 0 <= outline < LEVELS else "- "
+        return outline, max(level, style.depth), f"{label} " if label else bullet, text
 
     def _table(self, table: Element) -> None:
         rows = [
@@ -237,12 +220,39 @@ class _Reader:
         ]
         alone = len(rows) == 1 and len(rows[0]) == 1
         tops = [top for row in rows for cell in row for top in cell]
-        if alone or holds_table(table, tops, _BLOCKS, _SKIPPED):
+        chunked = self._chunks and next(table.iter("w:altChunk"), None) is not None
+        if alone or chunked or holds_table(table, tops, _BLOCKS, _SKIPPED):
             # A frame or a layout: its cells hold whole blocks.
             for top in tops:
                 self.blocks(top)
             return
-        self.builder.table([[self._cell_text(cell) for cell in row] for row in rows])
+        self.builder.table([[self._cell(cell) for cell in row] for row in rows])
+
+    def _chunk(self, block: Element) -> None:
+        """Write what stands in the file as a part in another format, or name it as missing."""
+        key = relation_id(block)
+        path = self._chunks.get(key, "")
+        if path not in self._archive:
+            self.missing.append(path or key)
+            return
+        name, data = f"{self._archive.name}: {path} inside", self._archive.read(path)
+        form = form_of(self._archive, path, data)
+        if form == "word" and self._depth < _DEEPEST_CHUNK:
+            inner = Raw(data=data, name=name, uri="", suffix="")
+            _Reader(open_archive(inner), self._encoding, self).body()
+        elif form == "html":
+            html, _ = decode_html(data, name, self._encoding)
+            write_html(self.builder, html, lines=False)
+        elif form == "text":
+            text, _ = decode(data, name, self._encoding)
+            self.builder.paragraph(text.replace("\r\n", "\n").replace("\r", "\n"))
+        else:
+            self.missing.append(path)
+        if self.builder.position > _MOST_TEXT:
+            raise LoadError(
+                f"{self._archive.name}: its parts make a text of over {_MOST_TEXT} characters, "
+                "more than is read; divide it"
+            )
 
     def _cells(self, row: Element) -> list[list[Element]]:
         """The cells of a row; one that spans columns is followed by empty ones."""
@@ -262,10 +272,21 @@ class _Reader:
             cells += [[] if goes_on else [cell], *[[]] * spanned]
         return cells
 
-    def _cell_text(self, cell: list[Element]) -> str:
-        return "\n".join(
-            self._text(block) for top in cell for block in inside(top, _BLOCKS, _SKIPPED)
-        )
+    def _cell(self, tops: list[Element]) -> str:
+        return self._lines([block for top in tops for block in inside(top, _BLOCKS, _SKIPPED)])
+
+    def _lines(self, blocks: Iterable[Element]) -> str:
+        """The paragraphs of a cell or a note with their marks; numbers without text are shown."""
+        lines: list[str] = []
+        for block in blocks:
+            _, _, mark, text = self._read(block)
+            inked = text.strip()
+            if inked or mark not in ("", "- "):
+                lines.append(mark + inked)
+        if self._carried:
+            lines.append(self._carried.strip())
+            self._carried = ""
+        return "\n".join(lines)
 
     def _text(self, paragraph: Element) -> str:
         """The text of a paragraph; its text boxes are put aside."""
@@ -289,7 +310,7 @@ class _Reader:
                 if cited[1] in self._found[cited[0]]:
                     number = self._cited.setdefault(cited, len(self._order) + 1)
                     if number > len(self._order):
-                        self._order.append(cited)
+                        self._order.append((self, *cited))
                     pieces.append(f"[{number}]")
             elif tag == "w:txbxContent":
                 self._boxes.append(element)
@@ -308,101 +329,12 @@ def _symbol(code: str, font: str) -> str:
     return chr(number) if 0x20 <= number < 0xD800 else "\ufffd"
 
 
-class _Numbering:
-    """The labels of lists, counted as Word counts them."""
-
-    def __init__(self, root: Element | None = None) -> None:
-        self._levels: dict[str, dict[int, tuple[str, str, int]]] = {}
-        self._lists: dict[str, str] = {}
-        self._counts: dict[str, dict[int, int]] = defaultdict(dict)
-        if root is None:
-            return
-        for abstract in root.iter("w:abstractNum"):
-            self._levels[attribute(abstract, "abstractNumId")] = _levels_of(abstract)
-        for concrete in root.iter("w:num"):
-            key = attribute(concrete, "numId")
-            self._lists[key] = attribute(under(concrete, "w:abstractNumId"), "val")
-            for changed in concrete.iter("w:lvlOverride"):
-                start = under(changed, "w:startOverride")
-                level = whole_number(attribute(changed, "ilvl"))
-                own = f"list {key}"
-                base = self._levels.get(self._lists[key], {})
-                # A list that starts anew counts for itself.
-                self._levels[own] = {**base, **_levels_of(changed)}
-                if start is not None and level in self._levels[own]:
-                    form, text, _ = self._levels[own][level]
-                    begun = whole_number(attribute(start, "val"), 1)
-                    self._levels[own][level] = (form, text, begun)
-                self._lists[key] = own
-
-    def label(self, list_id: str, level: int) -> str | None:
-        """What stands before the next item: ``3.2.``; empty for a bullet; None without a list."""
-        key = self._lists.get(list_id)
-        if key is None:
-            return None
-        levels, counts = self._levels.get(key, {}), self._counts[key]
-        form, text, start = levels.get(level, ("bullet", "", 1))
-        counts[level] = counts.get(level, start - 1) + 1
-        for deeper in [other for other in counts if other > level]:
-            del counts[deeper]
-        if form == "none" and not text.strip():
-            return None
-        if form == "bullet":
-            return ""
-        for other in range(level + 1):
-            if f"%{other + 1}" in text:
-                other_form, _, begun = levels.get(other, ("decimal", "", 1))
-                text = text.replace(f"%{other + 1}", numeral(counts.get(other, begun), other_form))
-        return text.strip()
-
-
-def _levels_of(abstract: Element) -> dict[int, tuple[str, str, int]]:
-    """For each level of a list its number format, its text such as ``%1.`` and its start."""
-    return {
-        whole_number(attribute(level, "ilvl")): (
-            attribute(under(level, "w:numFmt"), "val", "decimal"),
-            attribute(under(level, "w:lvlText"), "val"),
-            whole_number(attribute(under(level, "w:start"), "val"), 0),
-        )
-        for level in abstract.iter("w:lvl")
-    }
-
-
-def _outline(settings: Element | None) -> int:
-    """The outline level that settings say, from 0, 9 for body text; -1 without."""
-    if settings is None:
-        return -1
-    return whole_number(attribute(under(settings, "w:outlineLvl"), "val"), -1, most=_LEVELS)
-
-
-def _list_of(settings: Element | None) -> tuple[str, int]:
-    """The list and the level in it that settings say."""
-    found = under(settings, "w:numPr") if settings is not None else None
-    if found is None:
-        return "", -1
-    level = whole_number(attribute(under(found, "w:ilvl"), "val"), -1)
-    return attribute(under(found, "w:numId"), "val"), level
-
-
-def _named_level(name: str, key: str) -> int:
-    """The outline level in the name of a style, or in its id where it has no name."""
-    named = (name or key).lower().replace(" ", "")
-    if named == "title":
-        return 0
-    if named.startswith("heading"):
-        return whole_number(named[7:], 0, most=_LEVELS) - 1
-    return -1
-
-
-def _named_depth(name: str) -> int:
-    """How deep a style's name says its list is: 1 for ``List Bullet 2``."""
-    begin, _, number = name.rpartition(" ")
-    if begin in ("list bullet", "list number"):
-        return max(0, whole_number(number, 1, most=_LEVELS) - 1)
-    return 0
-
-
-def _is_hidden(run: Element) -> bool:
-    """Whether a run is hidden text."""
+def _is_hidden(run: Element | None) -> bool:
+    """Whether a run is hidden text, or the end of a paragraph with these settings hidden."""
     found = under(run, "w:rPr", "w:vanish")
     return found is not None and attribute(found, "val", "1") not in ("0", "false", "off")
+
+
+def _is_gone(ending: Element) -> bool:
+    """Whether the end of a paragraph that looks so was deleted or moved away."""
+    return under(ending, "w:del") is not None or under(ending, "w:moveFrom") is not None

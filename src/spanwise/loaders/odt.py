@@ -31,6 +31,10 @@ _MAIN, _STYLES, _META, _MANIFEST = "content.xml", "styles.xml", "meta.xml", "MET
 _BEGINS = b"mimetype" + _MEDIA_TYPE.encode()
 _HEAD = 200
 
+# What the numbers of chapters are called among the lists.
+_OUTLINE = "Outline"
+_DEEPEST_STYLE = 20
+
 # A file may say that a space, a cell or a row comes a billion times.
 _MOST_SPACES = 1000
 _MOST_REPEATED = 64
@@ -104,13 +108,17 @@ class _Level:
 
 def _level(element: Element) -> _Level:
     return _Level(
-        element.tag == "text:list-level-style-number",
+        element.tag in ("text:list-level-style-number", "text:outline-level-style"),
         whole_number(attribute(element, "start-value"), 1),
         attribute(element, "num-format"),
         max(1, whole_number(attribute(element, "display-levels"), 1, most=10)),
         attribute(element, "num-prefix"),
         attribute(element, "num-suffix"),
     )
+
+
+# A block of a list, its depth and its mark: ``- `` or ``2. ``.
+_Item = tuple[Element, int, str]
 
 
 @dataclass(slots=True)
@@ -130,23 +138,40 @@ class _Reader:
         self._boxes: list[Element] = []
         self._lists: dict[str, _List] = {}
         self._last: dict[str, _List] = {}
+        self._chapters = _List(_OUTLINE)
         self._levels: dict[tuple[str, int], _Level] = {}
+        self._styles: dict[str, Element] = {}
         roots = [read_xml(archive, _STYLES)] if _STYLES in archive else []
-        for styles in (*roots, root):
-            for style in styles.iter("text:list-style"):
+        for styles in (style for each in (*roots, root) for style in each):
+            if styles.tag in ("office:styles", "office:automatic-styles"):
+                self._read_styles(styles)
+        # Most files have chapters without numbers, and say so of each level.
+        self._has_chapters = any(
+            level.form for (name, _), level in self._levels.items() if name == _OUTLINE
+        )
+
+    def _read_styles(self, styles: Element) -> None:
+        for style in styles:
+            name = attribute(style, "name")
+            if style.tag == "style:style" and attribute(style, "family") == "paragraph":
+                self._styles[name] = style
+            elif style.tag in ("text:list-style", "text:outline-style"):
+                name = name if style.tag == "text:list-style" else _OUTLINE
                 for level in style:
                     depth = whole_number(attribute(level, "level"), 1) - 1
-                    self._levels[attribute(style, "name"), depth] = _level(level)
+                    self._levels[name, depth] = _level(level)
 
     def blocks(self, parent: Element) -> None:
         """Write the blocks in an element, and the text boxes below each."""
         for block in inside(parent, _BLOCKS, _SKIPPED):
             if block.tag == "text:list":
-                self._list(block, None, 0)
+                self._list(block)
             elif block.tag == "table:table":
                 self._table(block)
+            elif block.tag == "text:h":
+                self._heading(block, self._chapter(block))
             else:
-                self._paragraph(block)
+                self.builder.paragraph(self._text(block))
             if self._boxes:
                 self._write_boxes()
 
@@ -158,7 +183,7 @@ class _Reader:
             note = self._notes[at]
             at += 1
             kind = attribute(note, "note-class", "footnote")
-            text = "\n".join(self._text(block) for block in _paragraphs(note))
+            text = "\n".join(self._lines(note))
             start = self.builder.paragraph(f"[{at}] {text.strip()}")
             self.builder.note(kind, str(at), start, self.builder.position)
 
@@ -167,15 +192,41 @@ class _Reader:
         for box in boxes:
             self.blocks(box)
 
-    def _paragraph(self, block: Element, label: str = "") -> None:
+    def _heading(self, block: Element, mark: str) -> None:
+        level = whole_number(attribute(block, "outline-level"), 1)
         text = self._text(block)
-        if block.tag == "text:h":
-            level = whole_number(attribute(block, "outline-level"), 1)
-            self.builder.heading(level, f"{label} {text}" if text.strip() else "")
-        else:
-            self.builder.paragraph(text)
+        self.builder.heading(level, mark + text if text else "")
 
-    def _list(self, block: Element, outer: _List | None, depth: int) -> None:
+    def _list(self, block: Element) -> None:
+        for entry, depth, mark in self._items(block, None, 0):
+            if entry.tag == "table:table":
+                self._table(entry)
+            elif entry.tag == "text:h":
+                self._heading(entry, mark)
+            else:
+                self.builder.item(self._text(entry), depth=depth, mark=mark)
+            if self._boxes:
+                self._write_boxes()
+
+    def _lines(self, parent: Element) -> Iterator[str]:
+        """The paragraphs of a cell or a note with their marks; numbers without text are shown."""
+        for block in inside(parent, _BLOCKS, _SKIPPED):
+            if block.tag == "text:list":
+                for entry, _, mark in self._items(block, None, 0):
+                    if entry.tag == "table:table":
+                        yield from self._lines(entry)
+                    else:
+                        text = self._text(entry)
+                        yield mark + text if mark != "- " or text else ""
+            elif block.tag == "table:table":
+                yield from self._lines(block)
+            elif block.tag == "text:h":
+                yield self._chapter(block) + self._text(block)
+            else:
+                yield self._text(block)
+
+    def _items(self, block: Element, outer: _List | None, depth: int) -> Iterator[_Item]:
+        """The paragraphs and tables of a list, each with its depth and mark."""
         style = attribute(block, "style-name") or (outer.style if outer else "")
         goes_on = attribute(block, "continue-numbering") == "true"
         if outer is not None:
@@ -192,28 +243,47 @@ class _Reader:
             self._lists[key] = state
         for entry in block:
             if entry.tag in ("text:list-item", "text:list-header"):
-                self._entry(entry, state, depth)
+                yield from self._entry(entry, state, depth)
 
-    def _entry(self, entry: Element, state: _List, depth: int) -> None:
-        """Write an item: its first paragraph with a mark, the others below it."""
+    def _entry(self, entry: Element, state: _List, depth: int) -> Iterator[_Item]:
+        """The first paragraph of an item with a mark, and the others, which stand below it."""
         label = None
         for block in inside(entry, _BLOCKS, _SKIPPED):
             if block.tag == "text:list":
-                self._list(block, state, depth + 1)
+                yield from self._items(block, state, depth + 1)
             elif block.tag == "table:table":
-                self._table(block)
+                yield block, depth, ""
             elif entry.tag == "text:list-header" or label is not None:
-                self.builder.item(self._text(block), depth=depth + 1, mark="")
+                yield block, depth + 1, ""
             else:
                 label = self._label(entry, state, depth)
-                if block.tag == "text:h":
-                    self._paragraph(block, label)
-                else:
-                    self.builder.item(
-                        self._text(block), depth=depth, mark=f"{label} " if label else "- "
-                    )
-            if self._boxes:
-                self._write_boxes()
+                bullet = "" if block.tag == "text:h" else "- "
+                yield block, depth, f"{label} " if label else bullet
+
+    def _chapter(self, block: Element) -> str:
+        """What stands before a heading that is in no list: ``3.2 ``; nothing without a number."""
+        if (
+            not self._has_chapters
+            or attribute(block, "is-list-header") == "true"
+            or self._is_plain(block)
+        ):
+            return ""
+        depth = whole_number(attribute(block, "outline-level"), 1) - 1
+        if attribute(block, "restart-numbering") == "true":
+            self._chapters.counts.pop(depth, None)
+        label = self._label(block, self._chapters, depth)
+        return f"{label} " if label else ""
+
+    def _is_plain(self, block: Element) -> bool:
+        """Whether the style of a heading, or one it is based on, says that it has no number."""
+        key = attribute(block, "style-name")
+        for _ in range(_DEEPEST_STYLE):  # a style may be based on itself
+            style = self._styles.get(key)
+            said = attribute(style, "list-style-name", _OUTLINE)
+            if style is None or said != _OUTLINE:
+                return not said
+            key = attribute(style, "parent-style-name")
+        return False
 
     def _label(self, entry: Element, state: _List, depth: int) -> str:
         """What stands before an item: ``3.2.``; empty for a bullet."""
@@ -222,17 +292,20 @@ class _Reader:
             return ""
         for deeper in [other for other in state.counts if other > depth]:
             del state.counts[deeper]
+        around = [self._levels.get((state.style, at), level) for at in range(depth)]
+        for at, other in enumerate(around):
+            state.counts.setdefault(at, other.start)  # LibreOffice counts what is passed over
         state.counts[depth] = state.counts.get(depth, level.start - 1) + 1
         begun = attribute(entry, "start-value")
         if begun:
             state.counts[depth] = whole_number(begun, 1)
         if not level.form:
             return ""
-        numbers = []
-        for at in range(max(0, depth - level.shown_levels + 1), depth + 1):
-            around = self._levels.get((state.style, at))
-            form = around.form if around else "1"
-            numbers.append(numeral(state.counts.get(at, 1), form))
+        numbers = [
+            numeral(state.counts[at], other.form)
+            for at, other in enumerate((*around, level))
+            if other.form and at > depth - level.shown_levels
+        ]
         return f"{level.prefix}{'.'.join(numbers)}{level.suffix}".strip()
 
     def _table(self, table: Element) -> None:
@@ -246,10 +319,7 @@ class _Reader:
             return
         written: list[list[str]] = []
         for row, row_cells in zip(rows, cells, strict=True):
-            texts = [
-                "" if cell is None else "\n".join(map(self._text, _paragraphs(cell)))
-                for cell in row_cells
-            ]
+            texts = ["" if cell is None else "\n".join(self._lines(cell)) for cell in row_cells]
             times = whole_number(attribute(row, "number-rows-repeated"), 1, most=_MOST_REPEATED)
             written.extend([texts] * times)
         self.builder.table(written)
@@ -291,15 +361,6 @@ def _collapsed(text: str) -> str:
     if text.isprintable() and "  " not in text:
         return text
     return _WHITE.sub(" ", text)
-
-
-def _paragraphs(parent: Element) -> Iterator[Element]:
-    """The paragraphs of an element, through lists too."""
-    for block in inside(parent, _BLOCKS, _SKIPPED):
-        if block.tag in ("text:p", "text:h"):
-            yield block
-        else:
-            yield from _paragraphs(block)
 
 
 def _below(parent: Element, tag: str) -> Iterator[Element]:

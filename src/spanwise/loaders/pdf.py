@@ -6,7 +6,6 @@ import re
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from ctypes import byref, c_double
 from dataclasses import dataclass, field
 from datetime import datetime
 from io import BytesIO
@@ -17,6 +16,8 @@ from spanwise.documents import Document
 from spanwise.errors import LoadError, MissingExtraError
 from spanwise.extras import require_extra
 from spanwise.loaders.base import Raw
+from spanwise.loaders.pdf_lines import HYPHEN, Box, lines_of, text_of
+from spanwise.loaders.pdf_notes import Note, may_have_notes, pdfium_notes, pypdf_notes, with_notes
 from spanwise.parts import PartRow, Parts
 
 __all__ = ["PdfLoader"]
@@ -29,10 +30,6 @@ _MARK = b"%PDF-"
 _HEADER = re.compile(rb"(?:\A\W*|[\r\n]\s*)%PDF-\d\.\d")
 _OBJECT = re.compile(rb"\d\s+\d+\s+obj\b")
 
-# PDFium ends lines with CR LF. Where a line ends within a word it writes this mark instead of
-# the hyphen and the line end.
-_HYPHEN = "\ufffe"
-_LINE_END = re.compile(f"\r\n|{_HYPHEN}")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 # D:20240102030405+01'00'; all but the year may be left out.
@@ -64,8 +61,6 @@ _PDFIUM = Lock()
 # No page is called more than this; a damaged one can be XXXXX... without end.
 _LONGEST_LABEL = 40
 
-_Box = tuple[float, float, float, float]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Page:
@@ -75,7 +70,16 @@ class _Page:
     label: str
     width: float
     height: float
-    lines: tuple[tuple[int, int, _Box], ...] = ()
+    lines: tuple[tuple[int, int, Box], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is looked for on a page besides its text."""
+
+    forms: bool
+    notes: bool
+    boxes: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +95,8 @@ class PdfLoader:
     ``number`` from 1, its ``width`` and ``height`` in points. Pages are joined by a blank line.
     With ``boxes`` each line is a part of kind ``box`` whose ``meta["box"]`` is (x0, y0, x1, y1)
     in points from the top left of the page as it is shown. Filled-in form fields come after the
-    text of their page. Line ends are ``\\n``; hyphens at line ends stay.
+    text of their page, then free text that a person put on it, unless it is hidden. Line ends are
+    ``\\n``; hyphens at line ends stay.
 
     The document's ``meta``: ``page_count``, ``reader``, and where set ``title``, ``author``,
     ``created`` (ISO 8601) and ``pages_without_text``, the labels of those that may need OCR.
@@ -156,8 +161,9 @@ class PdfLoader:
                     has_forms = pdf.get_formtype() == pdfium.raw.FORMTYPE_ACRO_FORM
                     if has_forms:
                         pdf.init_forms()
+                    asked = _Asked(has_forms, may_have_notes(raw.data), self.boxes)
                     for number in range(1, count + 1):
-                        yield _pdfium_page(pdfium, pdf, number, has_forms, self.boxes)
+                        yield _pdfium_page(pdfium, pdf, number, asked)
                 except (AssertionError, MemoryError, RuntimeError, UnicodeError) as fault:
                     # RuntimeError is PdfiumError too.
                     raise _page_damaged(raw, number, count, fault) from None
@@ -182,6 +188,7 @@ class PdfLoader:
                 if page.rotation % 180:
                     width, height = height, width
                 text = page.extract_text().replace("\r\n", "\n").strip("\n")
+                text, _ = with_notes(text, pypdf_notes(page))
                 label = labels[number - 1] if number <= len(labels) else ""
                 yield _Page(
                     text=_SURROGATE.sub("\ufffd", text),
@@ -284,30 +291,37 @@ def _document(raw: Raw, pages: list[_Page], said: dict[str, str]) -> Document:
     )
 
 
-def _pdfium_page(pdfium: Any, pdf: Any, number: int, has_forms: bool, boxes: bool) -> _Page:
+def _pdfium_page(pdfium: Any, pdf: Any, number: int, asked: _Asked) -> _Page:
     """One page by PDFium."""
     page = pdf.get_page(number - 1)
+    notes: list[Note] = []
     try:
-        if has_forms and pdfium.raw.FPDFPage_GetAnnotCount(page) > 0:
-            # What is filled in is drawn over the page and is no text of it until it is merged.
-            page.flatten()
-            page.close()
-            page = pdf.get_page(number - 1)
+        if pdfium.raw.FPDFPage_GetAnnotCount(page) > 0:
+            notes = pdfium_notes(pdfium.raw, page) if asked.notes else []
+            if asked.forms:
+                # What is filled in is drawn over the page and is no text of it until it is merged.
+                page.flatten()
+                page.close()
+                page = pdf.get_page(number - 1)
         width, height = page.get_size()
         with closing(page.get_textpage()) as textpage:
-            found = _text_of(pdfium.raw, textpage)
-            lines = _lines(pdfium.raw, page, textpage, found) if boxes and found else ()
-            placed = tuple(lines)
+            found = text_of(pdfium.raw, textpage)
+            lines = (
+                list(lines_of(pdfium.raw, page, textpage, found)) if asked.boxes and found else []
+            )
     finally:
         page.close()
     label = _label(_or_empty(pdf.get_page_label, number - 1), number)
-    text = found.replace("\r\n", "\n").replace(_HYPHEN, "-\n")
+    text = found.replace("\r\n", "\n").replace(HYPHEN, "-\n")
+    if notes:
+        text, placed = with_notes(text, notes, merged=asked.forms)
+        lines += placed if asked.boxes else ()
     return _Page(
         text=_SURROGATE.sub("\ufffd", text),
         label=label,
         width=round(width, 2),
         height=round(height, 2),
-        lines=placed,
+        lines=tuple(lines),
     )
 
 
@@ -315,80 +329,6 @@ def _label(said: str, number: int) -> str:
     """The page's own label on one line; its number where it has none that can be cited."""
     label = " ".join(said.split())
     return label if 0 < len(label) <= _LONGEST_LABEL else str(number)
-
-
-def _text_of(api: Any, textpage: Any) -> str:
-    """The text as PDFium gives it, a lone surrogate kept so that positions hold."""
-    count = textpage.count_chars()
-    # Characters without text at either end are left out here: pypdfium2 leaves them out one call
-    # inside another, and a thousand of them are too deep.
-    index = api.FPDFText_GetTextIndexFromCharIndex
-    first = next((i for i in range(count) if index(textpage, i) >= 0), count)
-    last = next((i for i in range(count - 1, first, -1) if index(textpage, i) >= 0), first)
-    if first == count:
-        return ""
-    found: str = textpage.get_text_range(first, last + 1 - first, errors="surrogatepass")
-    return found
-
-
-def _lines(api: Any, page: Any, textpage: Any, found: str) -> Iterator[tuple[int, int, _Box]]:
-    """Of each line with ink its positions and its box, from the top left of the page shown."""
-    left, bottom, right, top = page.get_bbox()
-    turned = page.get_rotation() // 90 % 4
-    corners = [c_double() for _ in range(4)]
-    x0, y1, x1, y0 = corners
-    into = [byref(corner) for corner in corners]
-    handle, count_rects, get_rect = textpage.raw, api.FPDFText_CountRects, api.FPDFText_GetRect
-    index = api.FPDFText_GetCharIndexFromTextIndex
-    wide = not found.isascii() and max(found) > "\uffff"
-    # The text leaves out characters that have none. Without such, and they are rare, each is
-    # where it stands in the text; the last one tells.
-    whole = _units(found) if wide else len(found)
-    shifted = index(handle, whole - 1) != whole - 1
-    unit = before = start = 0
-    for source, source_end in _line_spans(found):
-        first, count = source, source_end - source
-        end = start + count
-        if wide:  # PDFium counts in UTF-16
-            unit += _units(found[before:source])
-            before, first, count = source, unit, _units(found[source:source_end])
-        if shifted and count:
-            last = index(handle, first + count - 1)
-            first = index(handle, first)
-            count = last + 1 - first
-        rects = count_rects(handle, first, count) if count > 0 <= first else 0
-        opened, start = start, end + 1
-        if rects < 1:
-            continue
-        get_rect(handle, 0, *into)
-        a, b, c, d = x0.value, y0.value, x1.value, y1.value
-        for i in range(1, rects):
-            get_rect(handle, i, *into)
-            a, b = min(a, x0.value), min(b, y0.value)
-            c, d = max(c, x1.value), max(d, y1.value)
-        if turned == 0:
-            a, b, c, d = a - left, top - d, c - left, top - b
-        elif turned == 1:
-            a, b, c, d = b - bottom, a - left, d - bottom, c - left
-        elif turned == 2:
-            a, b, c, d = right - c, b - bottom, right - a, d - bottom
-        else:
-            a, b, c, d = top - d, right - c, top - b, right - a
-        yield opened, end, (round(a, 2), round(b, 2), round(c, 2), round(d, 2))
-
-
-def _line_spans(found: str) -> Iterator[tuple[int, int]]:
-    """Where PDFium's lines lie in its text, the mark of a hyphen included."""
-    start = 0
-    for match in _LINE_END.finditer(found):
-        yield start, match.end() if match[0] == _HYPHEN else match.start()
-        start = match.end()
-    yield start, len(found)
-
-
-def _units(text: str) -> int:
-    """How many UTF-16 units a text has."""
-    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def _or_empty(said: Callable[[Any], str], key: Any) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from spanwise.documents import Document
 from spanwise.errors import LoadError, shown
 from spanwise.loaders.base import Raw
 from spanwise.loaders.builder import Builder
+from spanwise.loaders.rtf_flow import Flow, Paragraph
 
 __all__ = ["RtfLoader"]
 
@@ -31,6 +31,16 @@ _WORD, _NUMBER, _CODE, _SIGN, _BRACE, _PLAIN = range(1, 7)
 _CHARSETS = {
     0: "cp1252",
     77: "mac_roman",
+    78: "shift_jis",
+    79: "euc_kr",
+    80: "gb2312",
+    81: "big5",
+    84: "mac_arabic",
+    85: "mac_greek",
+    86: "mac_turkish",
+    87: "tis_620",
+    88: "mac_latin2",
+    89: "mac_cyrillic",
     128: "cp932",
     129: "cp949",
     130: "johab",
@@ -47,6 +57,24 @@ _CHARSETS = {
     238: "cp1250",
     254: "cp437",
     255: "cp850",
+}
+# Python's names of the code pages of the Mac, which it does not know by number.
+_MAC_PAGES = {
+    10000: "mac_roman",
+    10001: "shift_jis",
+    10002: "big5",
+    10003: "euc_kr",
+    10004: "mac_arabic",
+    10006: "mac_greek",
+    10007: "mac_cyrillic",
+    10008: "gb2312",
+    10010: "mac_romanian",
+    10017: "mac_cyrillic",
+    10021: "tis_620",
+    10029: "mac_latin2",
+    10079: "mac_iceland",
+    10081: "mac_turkish",
+    10082: "mac_croatian",
 }
 _SIGNS = {
     "line": "\n",
@@ -68,7 +96,6 @@ _SIGNS = {
     "}": "}",
     "page": "\n",
     "column": "\n",
-    "nestcell": "\n",
 }
 # Groups that hold no text of the page. One marked `\*` is skipped too unless it is known here.
 _SKIPPED = frozenset(
@@ -88,7 +115,8 @@ _CHARACTERS = frozenset(
 _MEANT = frozenset(
     (
         *("u", "s", "outlinelevel", "fonttbl", "stylesheet", "info", "listtext", "pntext", "ilvl"),
-        *("footnote", "shptxt", "dptxbxtext", "par", "sect", "cell", "row", "pard", "intbl"),
+        *("footnote", "shptxt", "dptxbxtext", "par", "sect", "row", "pard", "intbl"),
+        *("cell", "nestcell"),
         *(*_CHARACTERS, *_SIGNS, *_SKIPPED, *_TAKEN, *_DATE),
     )
 )
@@ -127,32 +155,6 @@ class RtfLoader:
         return builder.document(uri=raw.uri, media_type=_MEDIA_TYPE, meta=reader.meta)
 
 
-_Block = Callable[[Builder], object]
-
-
-@dataclass(slots=True)
-class _Paragraph:
-    """What is said of the paragraph being read."""
-
-    style: int = 0
-    outline: int = -1
-    depth: int = 0
-    label: str = ""
-    in_table: bool = False
-
-
-@dataclass(slots=True)
-class _Flow:
-    """A stretch of blocks: the text, a note, a text box."""
-
-    blocks: list[_Block] = field(default_factory=list)
-    pieces: list[str] = field(default_factory=list)
-    cells: list[str] = field(default_factory=list)
-    rows: list[list[str]] = field(default_factory=list)
-    boxes: list[_Block] = field(default_factory=list)
-    now: _Paragraph = field(default_factory=_Paragraph)
-
-
 @dataclass(slots=True)
 class _Group:
     """What ends with a group: where its text goes and how its characters are read."""
@@ -174,7 +176,7 @@ class _Reader:
     """Reads one file, token by token."""
 
     def __init__(self, name: str) -> None:
-        self.flows = [_Flow()]
+        self.flows = [Flow()]
         self.notes: list[str] = []
         self.meta: dict[str, str] = {}
         self._name = name
@@ -218,8 +220,7 @@ class _Reader:
                     continue
                 self._close()
                 if not self._outer:
-                    self._end_paragraph()
-                    self._end_table()
+                    self.flows[0].end(self._outlines)
                     return
             elif self._skip:
                 self._skip -= 1
@@ -256,9 +257,8 @@ class _Reader:
         self._skip = 0
         ended, self._group = self._group, self._outer.pop()
         if ended.opens:
-            self._end_paragraph()
-            self._end_table()
             flow = self.flows.pop()
+            flow.end(self._outlines)
             if ended.opens == "footnote":
                 inner = Builder()
                 for write in flow.blocks:
@@ -305,20 +305,20 @@ class _Reader:
                 self.notes.append("")
                 self._put(f"[{len(self.notes)}]")
             group.opens, group.note = word, len(self.notes) - 1
-            self.flows.append(_Flow())
+            self.flows.append(Flow())
         elif word in ("listtext", "pntext"):
             group.place = "label"
             now.label = ""
         elif word in ("par", "sect"):
-            self._end_paragraph()
+            flow.end_paragraph(self._outlines)
+        elif word == "nestcell":
+            flow.end_line()
         elif word == "cell":
-            flow.cells.append("".join(flow.pieces))
-            flow.pieces = []
+            flow.end_cell()
         elif word == "row":
-            flow.rows.append(flow.cells)
-            flow.cells = []
+            flow.end_row()
         elif word == "pard":
-            flow.now = _Paragraph(label=now.label if flow.pieces else "")
+            flow.now = Paragraph(label=now.label)  # Word writes the label first
         elif word == "s":
             now.style = number or 0
         elif word == "outlinelevel":
@@ -351,7 +351,7 @@ class _Reader:
         elif word == "deff":
             self._usual_font = number or 0
         elif word == "ansicpg":
-            self._encoding = _known_encoding(f"cp{number}")
+            self._encoding = _code_page(number or 0, self._encoding)
         else:
             self._encoding = "mac_roman" if word == "mac" else "cp437"
 
@@ -378,51 +378,10 @@ class _Reader:
         elif place == "text" and not (self._group.hidden or self._group.deleted):
             self.flows[-1].pieces.append(text)
 
-    def _end_paragraph(self) -> None:
-        flow = self.flows[-1]
-        now = flow.now
-        if now.in_table and (flow.pieces or flow.cells):
-            flow.pieces.append("\n")
-            return
-        text = _whole("".join(flow.pieces)).strip()
-        label = _whole(now.label).strip()
-        flow.pieces, now.label = [], ""
-        if text:
-            self._end_table()
-            outline = now.outline if now.outline >= 0 else self._outlines.get(now.style, -1)
-            flow.blocks.append(_block(text, outline, label, now.depth))
-        flow.blocks += flow.boxes
-        flow.boxes = []
 
-    def _end_table(self) -> None:
-        flow = self.flows[-1]
-        rows = [*flow.rows, flow.cells] if flow.cells else flow.rows
-        if rows:
-            table = [[_whole(cell) for cell in row] for row in rows]
-            flow.blocks.append(lambda builder: builder.table(table))
-        flow.rows, flow.cells = [], []
-
-
-def _block(text: str, outline: int, label: str, depth: int) -> _Block:
-    """What writes a paragraph: as a heading, a list item or itself."""
-    numbered = any(map(str.isalnum, label))
-    if 0 <= outline < 9:
-        title = f"{label} {text}" if numbered else text
-        return lambda builder: builder.heading(outline + 1, title)
-    if label:
-        mark = f"{label} " if numbered else "- "
-        return lambda builder: builder.item(text, depth=depth, mark=mark)
-    return lambda builder: builder.paragraph(text)
-
-
-def _whole(text: str) -> str:
-    """A text whose pairs of surrogates are characters again; a half becomes U+FFFD."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-
-
-def _known_encoding(name: str) -> str:
-    """An encoding, or the usual one where Python has none of that name."""
+def _code_page(number: int, otherwise: str) -> str:
+    """Python's name of a code page; ``otherwise`` where it has none."""
     try:
-        return codecs.lookup(name).name
+        return codecs.lookup(_MAC_PAGES.get(number, f"cp{number}")).name
     except LookupError:
-        return "cp1252"
+        return otherwise
