@@ -313,6 +313,25 @@ def test_what_is_claimed() -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "media_type"),
+    [
+        *(("index.php", "text/x-php"), ("notes.md", "text/markdown"), ("rows.csv", "text/csv")),
+        *(("page.asp", "text/plain"), ("page.tmpl", "text/plain"), ("a.xml", "text/plain")),
+    ],
+)
+def test_a_suffix_that_says_otherwise_is_believed(name: str, media_type: str) -> None:
+    """Fault: what began as HTML was read as it, and code between ``<?`` and ``?>`` was lost."""
+    data = (
+        b'<!DOCTYPE html>\n<html><body><?php\n$rows = $db->query("SELECT 1");\n?>\n'
+        b"<h1>Title</h1></body></html>\n"
+    )
+    doc = load_bytes(data, uri=name)
+    assert (doc.media_type, doc.text) == (media_type, data.decode())
+    for open_name in ("index", "index.txt", "index.text", "", "a.xht", "a.shtml"):
+        assert load_bytes(data, uri=open_name).media_type == "text/html"
+
+
+@pytest.mark.parametrize(
     "unit",
     ["<", "<!--", "<a ", '<a x="', '<a x=">"', "<div>", "<b>", "<ul><li>", "<table><tr><td>",
      "<title>", "<h1>", "<pre>", "<span hidden>", "</", "</p>", "<dl><dd>", "&#", "<svg><title>",
