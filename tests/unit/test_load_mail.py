@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import mailbox
 import random
 from collections import Counter
@@ -322,6 +323,31 @@ def test_charsets_are_what_mailers_mean_by_their_names(
     head = f"From: a@x\nSubject: s\nContent-Type: text/plain; charset={charset}\n"
     data = f"{head}Content-Transfer-Encoding: 8bit\n\n".encode() + text.encode(encoding)
     assert load(data).text.endswith(text)
+
+
+@pytest.mark.parametrize(
+    ("charset", "text", "encoding"),
+    [
+        ("iso-8859-8-i", "שלום", "iso8859-8"),
+        ("windows-874", "สวัสดี", "cp874"),
+        ("x-sjis", "①番", "cp932"),
+        ("x-gbk", "朱镕基", "gb18030"),
+        ("x-mac-cyrillic", "Привет", "mac-cyrillic"),
+        ("windows-949", "똠방각하", "cp949"),
+        ("x-unknown", "Größe", "cp1252"),
+        ("rot13", "Größe", "cp1252"),
+        ("base64", "Größe", "cp1252"),
+    ],
+)
+def test_charsets_that_python_does_not_know_are_read(
+    charset: str, text: str, encoding: str
+) -> None:
+    """Fault: they were read as Windows' Western one, or not at all, in subjects too."""
+    data = text.encode(encoding)
+    word = f"=?{charset}?b?{base64.b64encode(data).decode()}?="
+    head = f"From: a@x\nSubject: {word}\nContent-Type: text/plain; charset={charset}\n"
+    doc = load(f"{head}Content-Transfer-Encoding: 8bit\n\n".encode() + data)
+    assert (doc.meta["subject"], doc.text.split("\n\n")[-1]) == (text, text)
 
 
 def test_a_body_of_html_says_its_own_charset() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import binascii
-import codecs
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from spanwise.errors import LoadError, shown
 from spanwise.loaders.base import Raw
 from spanwise.loaders.builder import Builder
 from spanwise.loaders.html import write_html
-from spanwise.loaders.html_encoding import declared_encoding, meant_encoding
+from spanwise.loaders.html_encoding import codec_of, declared_encoding, meant_encoding
 
 __all__ = ["EmailLoader", "MboxLoader"]
 
@@ -399,13 +398,7 @@ def _word_bytes(way: str, text: str) -> bytes:
 
 def _text_of(data: bytes, charset: str) -> str:
     """Bytes as text in a charset, else UTF-8, else Windows' Western one."""
-    try:
-        name = codecs.lookup(charset).name if charset else ""
-        if name and name not in _NO_CHARSETS:
-            name = codecs.lookup(meant_encoding(charset) or name).name
-    except _FAULTS:
-        name = ""
-    name = "" if name in _NO_CHARSETS else name
+    name = "" if codec_of(charset) in _NO_CHARSETS else meant_encoding(charset)
     text = _decoded_as(data, name) if name else None
     if text is None:
         text = _decoded_as(data, "utf-8")
