@@ -6,7 +6,7 @@ import codecs
 import re
 
 from spanwise.errors import LoadError
-from spanwise.loaders.text import decode
+from spanwise.loaders.text import decode, marked_encoding
 
 __all__ = ["codec_of", "declared_encoding", "decode_html", "meant_encoding"]
 
@@ -48,7 +48,6 @@ _declared = re.compile(
     re.I,
 )
 _HEAD = 4096  # where an encoding is looked for; browsers look at 1024 bytes
-_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff")
 
 
 def decode_html(data: bytes, name: str, encoding: str = "") -> tuple[str, str]:
@@ -56,7 +55,7 @@ def decode_html(data: bytes, name: str, encoding: str = "") -> tuple[str, str]:
 
     Where it says an encoding that it is not in, and where it says none, it is read as UTF-8.
     """
-    if encoding or data.startswith(_MARKS):
+    if encoding or marked_encoding(data):
         return decode(data, name, encoding)
     label = declared_encoding(data)
     if label:

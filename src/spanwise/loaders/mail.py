@@ -18,6 +18,7 @@ from spanwise.loaders.base import Raw
 from spanwise.loaders.builder import Builder
 from spanwise.loaders.html import write_html
 from spanwise.loaders.html_encoding import codec_of, declared_encoding, meant_encoding
+from spanwise.loaders.text import marked_encoding
 
 __all__ = ["EmailLoader", "MboxLoader"]
 
@@ -272,7 +273,7 @@ class _Writer:
                         builder.paragraph(text)
 
     def _decoded(self, part: Message) -> str:
-        """The text of a part; what its charset cannot read becomes U+FFFD."""
+        """The text of a part by its mark or charset; what that cannot read becomes U+FFFD."""
         # A comment or a blank after the name is a fault that the library does not forgive.
         written = _raw_field(part, "Content-Transfer-Encoding")
         transfer = _after_name.split(_line(written), 1)[0].lower()
@@ -284,8 +285,11 @@ class _Writer:
         charset = _asked(part.get_content_charset, None) or ""
         if not charset and part.get_content_type() == _HTML:
             charset = declared_encoding(data)
-        charset = charset or self._encoding
-        return _text_of(data, charset).replace("\r\n", "\n").replace("\r", "\n")
+        mark = marked_encoding(data)
+        text = _decoded_as(data, mark) if mark else None
+        if text is None:
+            text = _text_of(data, charset or self._encoding)
+        return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _asked(ask: Callable[[], _T], otherwise: _T) -> _T:
