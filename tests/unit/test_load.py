@@ -6,6 +6,7 @@ import os
 import socket
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -15,6 +16,7 @@ from spanwise import Document, LoadError, OptionError, chunk
 from spanwise.cli.sources import remarks
 from spanwise.loaders import files as files_module
 from spanwise.loaders import find_documents, load
+from spanwise.loaders.front_matter import front_matter
 from spanwise.splitters.choose import splitter_for
 
 TEXT = "Größe\r\n日本 🏮\rend\n"
@@ -300,6 +302,63 @@ def test_front_matter_is_read_the_same_whatever_is_installed() -> None:
         "n": 3,
         "encoding": "utf-8",
     }
+
+
+FRONT_MATTER: list[tuple[str, Any]] = [
+    ('"Returns: how"  # shown on top', "Returns: how"),
+    ("'it''s' # so", "it's"),
+    (r'"say \"hi\" \u00e9\x41\n\\ \/"', 'say "hi" éA\n\\ /'),
+    ('"two\n  lines"', "two lines"),
+    ("Ships in two days,\n  except on Sundays.  # so\n", "Ships in two days, except on Sundays."),
+    ("\n  on the next line", "on the next line"),
+    ("# a remark\n  'so'", "so"),
+    ("C# and a#b # not this", "C# and a#b"),
+    ("Returns: how", "Returns: how"),
+    ("http://a.b/c:d", "http://a.b/c:d"),
+    ('["a, b", c]', ["a, b", "c"]),
+    ("[]", []),
+    ('[\n  "a, b",\n  c # last, one\n]', ["a, b", "c"]),
+    ("[a b, 'c''d', 1, true, ~,]  # all", ["a b", "c'd", 1, True, None]),
+    ("\n- a # b\n- 'c, d'\n-\n- 2", ["a", "c, d", None, 2]),
+    ("\n- # remark\n  'a'", ["a"]),
+    ("\n  # remark\n  - a\n    and more\n\n  - b", ["a and more", "b"]),
+    (">\n  one\n  two\n\n  three", "one two\nthree"),
+    ("|\n  one\n    two\n", "one\n  two"),
+    ("", None),
+    ("# nothing", None),
+    ("2024-05-01", "2024-05-01"),
+    ("9" * 400, "9" * 400),
+]
+NOT_READ = (
+    *('"open', "'open", '"a" b', r'"\q"', r'"\ud800"', "[a", "[a, [b]]", "[a: b]", "[a, , b]"),
+    *("{a: 1}", "&a 1", "*a", "!!str 1", "\n  a: 1", "\n- a: 1", "\n- - a", "text\n  a: 1"),
+    *("[*a]", "\n- a\n  - b: c", "\n  - a\n text", "[a] b", "- a", "@a"),
+)
+
+
+@pytest.mark.parametrize(("written", "meant"), FRONT_MATTER)
+def test_front_matter_is_what_its_yaml_says(written: str, meant: object) -> None:
+    """Fault: quotes and remarks were kept, commas in quotes parted, lines below left out."""
+    for newline in ("\n", "\r\n"):
+        text = f"---\nbefore: 1\nkey: {written}\nafter: 2\n---\nText".replace("\n", newline)
+        fields = front_matter(text)
+        assert fields == {"before": 1, "key": meant, "after": 2}
+        assert type(fields["key"]) is type(meant)
+
+
+@pytest.mark.parametrize("written", NOT_READ)
+def test_front_matter_that_is_not_read_is_left_out(written: str) -> None:
+    """Fault: what the reader does not know came out as other values."""
+    text = f"---\nbefore: 1\nkey: {written}\nafter: 2\n---\nText"
+    assert front_matter(text) == {"before": 1, "after": 2}
+
+
+def test_front_matter_takes_time_that_grows_with_it() -> None:
+    for piece in ("a ", "'' ", "#", " #", "  ", "[", ",", "a,", "\n  a", "\n- a", '\\"', ": "):
+        for begin in ("", "[", "'", '"', "\n- ", ">\n  "):
+            text = f"---\nkey: {begin}{piece * 50_000}\nafter: 2\n---\n"
+            assert front_matter(text)["after"] == 2  # minutes when quadratic
+    assert front_matter(f"---\na{' ' * 300_000}b\nc : 1\n---\n") == {"c": 1}
 
 
 def test_a_place_in_a_heading_lies_under_that_heading() -> None:
