@@ -129,6 +129,41 @@ def test_a_person_may_name_the_encoding() -> None:
             load(b"a", encoding=name)
 
 
+@pytest.mark.parametrize(
+    ("label", "text", "codec"),
+    [
+        ("ISO-8859-1", "Größe", "cp1252"),
+        ("windows-1251", "Привет", "cp1251"),
+        ("Shift_JIS", "①番", "cp932"),
+        ("iso-8859-8-i", "שלום", "iso8859-8"),
+        ("UTF-8", "Größe", "utf-8"),
+        ("no-such", "Größe", "utf-8"),
+    ],
+)
+@pytest.mark.parametrize("name", ["a.xml", "a.svg", "a.rss"])
+def test_xml_says_its_encoding(label: str, text: str, codec: str, name: str) -> None:
+    """Fault: what XML declares was passed over, and all but UTF-8 refused."""
+    written = f'<?xml version="1.0" encoding="{label}"?>\n<a>{text}</a>'
+    raw = written.encode(codec)
+    doc = load(raw, uri=name)
+    assert (doc.text, doc.media_type, doc.meta["encoding"]) == (written, "text/plain", codec)
+    place = written.index(text) + 1
+    assert raw[doc.locate(place).byte :].decode(codec) == written[place:]
+    marked = load(b"\xef\xbb\xbf" + written.encode(), uri=name)
+    assert (marked.text, marked.meta["encoding"]) == (written, "utf-8-sig")
+    assert load(written.encode("utf-16-le"), uri=name, encoding="utf-16-le").text == written
+
+
+def test_only_xml_says_its_encoding_so() -> None:
+    written = '<?xml version="1.0" encoding="ISO-8859-1"?> is how it begins: é'
+    for name in ("a.md", "a.txt", ""):
+        assert load(written.encode(), uri=name).text == written
+    html = "<a>\n<meta charset=koi8-r>é"
+    wrong = '<?xml version="1.0" encoding="iso-2022-jp"?><a>é</a>'
+    assert load(wrong.encode(), uri="a.xml").text == wrong
+    assert load(html.encode(), uri="a.xml").text == html
+
+
 def test_places_that_are_no_file(tmp_path: Path) -> None:
     with pytest.raises(LoadError, match="no such file"):
         load(tmp_path / "none.md")

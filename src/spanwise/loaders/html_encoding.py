@@ -1,4 +1,4 @@
-"""Encodings by the names that HTML and mail use, and which one a page of HTML is in."""
+"""Encodings by the names that HTML, XML and mail use, and which one HTML or XML is in."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 from spanwise.errors import LoadError
 from spanwise.loaders.text import decode, marked_encoding
 
-__all__ = ["codec_of", "declared_encoding", "decode_html", "meant_encoding"]
+__all__ = ["codec_of", "declared_encoding", "decode_html", "decode_xml", "meant_encoding"]
 
 # The names that Python does not know; and the codecs in place of which a larger one is read,
 # since that is what is written under their names. Source: the WHATWG Encoding Standard.
@@ -42,11 +42,12 @@ _may_say = re.compile(
     r"cp(?:125\d|8(?:6\d|74)|9\d\d)|iso8859-\d+|koi8-[ru]|mac-(?:cyrillic|roman)|big5(?:hkscs)?"
     r"|euc_jp|iso2022_jp|gb18030"
 ).fullmatch
-_declared = re.compile(
-    rb"<meta[ \t\r\n/][^>]*?charset[ \t\r\n]*=[ \t\r\n]*[\"']?[ \t]*([\w.:-]+)"
-    rb"|\A\s*<\?xml[^>]*?encoding[ \t\r\n]*=[ \t\r\n]*[\"']([\w.:-]+)",
-    re.I,
-)
+_meta = re.compile(
+    rb"<meta[ \t\r\n/][^>]*?charset[ \t\r\n]*=[ \t\r\n]*[\"']?[ \t]*([\w.:-]+)", re.I
+).search
+_declaration = re.compile(
+    rb"\s*<\?xml[^>]*?encoding[ \t\r\n]*=[ \t\r\n]*[\"']([\w.:-]+)", re.I
+).match
 _HEAD = 4096  # where an encoding is looked for; browsers look at 1024 bytes
 
 
@@ -55,27 +56,38 @@ def decode_html(data: bytes, name: str, encoding: str = "") -> tuple[str, str]:
 
     Where it says an encoding that it is not in, and where it says none, it is read as UTF-8.
     """
-    if encoding or marked_encoding(data):
-        return decode(data, name, encoding)
-    label = declared_encoding(data)
-    if label:
-        try:
-            return decode(data, name, label)
-        except LoadError:
-            try:
-                return decode(data, name)
-            except LoadError:
-                pass
-            raise
-    return decode(data, name)
+    return _decode(data, name, encoding, declared_encoding(data))
+
+
+def decode_xml(data: bytes, name: str, encoding: str = "") -> tuple[str, str]:
+    """The text of XML, as `decode_html`."""
+    return _decode(data, name, encoding, _said(_declaration(data, 0, _HEAD)))
 
 
 def declared_encoding(data: bytes) -> str:
     """The encoding that HTML says it is in, or nothing."""
     head = re.sub(rb"<!--.*?(?:-->|\Z)", b"", data[:_HEAD], flags=re.S)
-    found = _declared.search(head)
-    codec = meant_encoding((found[1] or found[2]).decode("ascii", "replace")) if found else ""
+    return _said(_declaration(head) or _meta(head))
+
+
+def _said(found: re.Match[bytes] | None) -> str:
+    """The encoding that a declaration says, or nothing."""
+    codec = meant_encoding(found[1].decode("ascii", "replace")) if found else ""
     return codec if _may_say(codec) else ""
+
+
+def _decode(data: bytes, name: str, encoding: str, said: str) -> tuple[str, str]:
+    """The text of some bytes which say an encoding, if no person and no mark says another."""
+    if encoding or not said or marked_encoding(data):
+        return decode(data, name, encoding)
+    try:
+        return decode(data, name, said)
+    except LoadError:
+        try:
+            return decode(data, name)
+        except LoadError:
+            pass
+        raise
 
 
 def meant_encoding(label: str) -> str:
