@@ -84,7 +84,7 @@ def _value(beside: str, below: list[str]) -> Any:
     """The value of a field: what stands beside its name and on the lines below."""
     if _BELOW.match(beside):
         inside = dedent("\n".join(line for line in below if line[:1] in ("", " ", "\t")))
-        return _folded(inside) if beside[0] == ">" else inside.strip()
+        return _folded(inside.split("\n")) if beside[0] == ">" else inside.strip()
     if not beside or beside[0] == "#":
         below = list(dropwhile(_says_nothing, below))
         if below and _ITEM.match(below[0]):
@@ -116,7 +116,9 @@ def _items(lines: list[str]) -> list[list[str]]:
 
 def _scalar(text: str, beside: bool) -> Any:
     """A value as it is typed; ``beside``: its first line may hold a colon, as people write it."""
-    text = text[_end_of_gap(text, 0) :].rstrip()
+    text = text.strip()
+    if text[:1] == "#":
+        text = text[_end_of_gap(text, 0) :]
     if text[:1] not in ("'", '"', "["):
         return _typed(text, beside)
     value, end = _listed(text) if text[0] == "[" else _quoted(text, 0)
@@ -127,8 +129,10 @@ def _scalar(text: str, beside: bool) -> Any:
 
 def _typed(text: str, beside: bool) -> Any:
     """A value without quotes."""
-    lines = [_REMARK.split(line, maxsplit=1)[0] for line in text.split("\n")]
-    text = _folded("\n".join(lines))
+    lines = text.split("\n")
+    if "#" in text:
+        lines = [_REMARK.split(line, maxsplit=1)[0] for line in lines]
+    text = _folded(lines)
     if _NOT_PLAIN.match(text) or any(map(_PAIR.search, lines[beside:])):
         raise ValueError(text)
     if text.lower() in _WORDS:
@@ -145,7 +149,7 @@ def _quoted(text: str, at: int) -> tuple[str, int]:
         raise ValueError(text)
     inside = found[0][1:-1]
     if "\n" in inside:
-        inside = _folded(inside)
+        inside = _folded(inside.split("\n"))
     if found[0][0] == '"':
         inside = _ESCAPE.sub(_escaped, inside)
     else:
@@ -189,10 +193,10 @@ def _end_of_gap(text: str, at: int) -> int:
     return found.end() if found else at
 
 
-def _folded(text: str) -> str:
+def _folded(lines: list[str]) -> str:
     """Lines of a text as one, an empty line between them as a line end."""
-    lines = "\n".join(line.strip() for line in text.strip().split("\n"))
-    return _ENDS.sub(lambda ends: "\n" * (len(ends[0]) - 1) or " ", lines)
+    text = "\n".join(map(str.strip, lines)).strip()
+    return _ENDS.sub(lambda ends: "\n" * (len(ends[0]) - 1) or " ", text)
 
 
 def _plain(value: Any) -> Any:

@@ -99,6 +99,8 @@ def meant_encoding(label: str) -> str:
 def codec_of(label: str) -> str:
     """Python's own name of the codec that the name of an encoding says, or nothing."""
     label = label.strip().lower()
+    if not label:
+        return ""
     try:
         label = _LABELS.get(label, label)
         "".encode(label)  # what is no encoding of text has no such thing
