@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from hashlib import blake2b
+from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, cast
 
@@ -40,8 +41,10 @@ __all__ = ["iter_chunks"]
 # of the one before to it, and memory stays at a few times as much.
 _WINDOW = 1 << 20
 
-# How many of the first bytes are looked at for what kind of text a file is.
-_HEAD = 1 << 16
+# How many of the first bytes are looked at for what kind of text a file is: one more than any
+# loader looks at. Of what cannot be read twice, with a small window, no more than `Decoded` takes.
+_HEAD = (1 << 17) + 1
+_LEAST = 1 << 13
 
 # The files whose chunks need no look at the whole: plain text and records of lines.
 _ROWS = (".csv", ".tsv")
@@ -66,21 +69,23 @@ def iter_chunks(
 ) -> Iterator[Chunk]:
     r"""The chunks of a large text or file of records, given while it is read.
 
-    - ``source``: a path, a file opened in binary mode, or the bytes piece by piece.
+    - ``source``: a path, a file opened in binary mode, the bytes, or these piece by piece.
     - ``by``: `by_text`, `by_record`, or `by_part` for the rows of CSV and TSV and the records
       of JSON Lines (which it is when unset), sized in characters, UTF-8 bytes or words.
     - ``uri``: what the document is called (unset: the path). Its suffix says what it is:
-      ``.csv``, ``.tsv``, ``.jsonl``, ``.ndjson``, else plain text.
+      ``.csv``, ``.tsv``, ``.jsonl``, ``.ndjson``, else plain text. So are bytes without
+      a name, which `load` reads as Markdown.
     - ``encoding``: as in `load`.
     - ``window``: how many bytes are read at a time.
 
     They are those of `load` and the splitter's ``split``: the same texts, positions, ids and
     citations. Only ``meta`` leaves out what is known at the end, such as the bad rows of a CSV.
 
-    Raises `OptionError` for a splitter, a sizer or a kind of file that needs the whole text;
-    `LoadError`, with the byte, for what is not text. Where the source can be read twice (a
-    path, a file that seeks), it is looked through once before, for form feeds, which make
-    pages; in one that cannot, a form feed after chunks were given is a `LoadError`.
+    Raises `OptionError` for a splitter, a sizer or a kind of file that needs the whole text,
+    plain text that begins as such a kind does included; `LoadError`, with the byte, for what is
+    not text. Where the source can be read twice (a path, a file that seeks, bytes), it is looked
+    through once before, for form feeds, which make pages; in one that cannot, a form feed after
+    chunks were given is a `LoadError`.
 
     Memory: a few windows, or a few times the longest record, chunk or stretch of white space;
     and for the ids, whose ordinals count repeats in the whole file, 10 to 20 bytes a chunk.
@@ -164,14 +169,35 @@ class _Stream:
             with closing(opened):
                 yield from self.chunks(opened, by)
             return
-        known = _Known()
+        if isinstance(source, bytes | bytearray | memoryview):
+            source = BytesIO(source)
+        known, most = _Known(), _LEAST if self.window < _HEAD else _HEAD
         if hasattr(source, "read") and hasattr(source, "seekable") and source.seekable():
-            start = source.tell()
+            start, most = source.tell(), _HEAD
             known = self._look_through(source)
             source.seek(start)
-            self._check_kind(source.read(_HEAD))
-            source.seek(start)
-        yield from self._cut(Decoded(source, self.name, self.encoding, self.window), by, known)
+        checked = self._checked(source, most)
+        yield from self._cut(Decoded(checked, self.name, self.encoding, self.window), by, known)
+
+    def _checked(self, source: Any, most: int) -> Iterator[bytes]:
+        """The pieces of a source, once its first bytes are not those of another kind."""
+        readable = hasattr(source, "read")
+        given = iter(lambda: source.read(self.window), b"") if readable else iter(source)
+        head = bytearray()
+        taken: deque[bytes] = deque()
+        for piece in given:
+            taken.append(piece)
+            if not isinstance(piece, bytes | bytearray | memoryview):
+                break  # `Decoded` refuses it
+            head += piece[: most - len(head)]
+            if len(head) == most:
+                break
+        if len(head) == most < _HEAD and 0 not in head:
+            del head[head.rfind(b"\n") + 1 or most :]  # no loader knows a character that is torn
+        self._check_kind(bytes(head))
+        while taken:
+            yield taken.popleft()
+        yield from given
 
     def _check_kind(self, head: bytes) -> None:
         """Refuse what `load` would take for another kind by how it begins."""

@@ -6,6 +6,7 @@ import os
 import socket
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -15,6 +16,7 @@ from spanwise import Document, LoadError, OptionError, chunk
 from spanwise.cli.sources import remarks
 from spanwise.loaders import files as files_module
 from spanwise.loaders import find_documents, load
+from spanwise.loaders.front_matter import front_matter
 from spanwise.splitters.choose import splitter_for
 
 TEXT = "Größe\r\n日本 🏮\rend\n"
@@ -125,6 +127,41 @@ def test_a_person_may_name_the_encoding() -> None:
     for name in ("utf-99", "hex"):
         with pytest.raises(OptionError, match=f"encoding='{name}'"):
             load(b"a", encoding=name)
+
+
+@pytest.mark.parametrize(
+    ("label", "text", "codec"),
+    [
+        ("ISO-8859-1", "Größe", "cp1252"),
+        ("windows-1251", "Привет", "cp1251"),
+        ("Shift_JIS", "①番", "cp932"),
+        ("iso-8859-8-i", "שלום", "iso8859-8"),
+        ("UTF-8", "Größe", "utf-8"),
+        ("no-such", "Größe", "utf-8"),
+    ],
+)
+@pytest.mark.parametrize("name", ["a.xml", "a.svg", "a.rss"])
+def test_xml_says_its_encoding(label: str, text: str, codec: str, name: str) -> None:
+    """Fault: what XML declares was passed over, and all but UTF-8 refused."""
+    written = f'<?xml version="1.0" encoding="{label}"?>\n<a>{text}</a>'
+    raw = written.encode(codec)
+    doc = load(raw, uri=name)
+    assert (doc.text, doc.media_type, doc.meta["encoding"]) == (written, "text/plain", codec)
+    place = written.index(text) + 1
+    assert raw[doc.locate(place).byte :].decode(codec) == written[place:]
+    marked = load(b"\xef\xbb\xbf" + written.encode(), uri=name)
+    assert (marked.text, marked.meta["encoding"]) == (written, "utf-8-sig")
+    assert load(written.encode("utf-16-le"), uri=name, encoding="utf-16-le").text == written
+
+
+def test_only_xml_says_its_encoding_so() -> None:
+    written = '<?xml version="1.0" encoding="ISO-8859-1"?> is how it begins: é'
+    for name in ("a.md", "a.txt", ""):
+        assert load(written.encode(), uri=name).text == written
+    html = "<a>\n<meta charset=koi8-r>é"
+    wrong = '<?xml version="1.0" encoding="iso-2022-jp"?><a>é</a>'
+    assert load(wrong.encode(), uri="a.xml").text == wrong
+    assert load(html.encode(), uri="a.xml").text == html
 
 
 def test_places_that_are_no_file(tmp_path: Path) -> None:
@@ -300,6 +337,63 @@ def test_front_matter_is_read_the_same_whatever_is_installed() -> None:
         "n": 3,
         "encoding": "utf-8",
     }
+
+
+FRONT_MATTER: list[tuple[str, Any]] = [
+    ('"Returns: how"  # shown on top', "Returns: how"),
+    ("'it''s' # so", "it's"),
+    (r'"say \"hi\" \u00e9\x41\n\\ \/"', 'say "hi" éA\n\\ /'),
+    ('"two\n  lines"', "two lines"),
+    ("Ships in two days,\n  except on Sundays.  # so\n", "Ships in two days, except on Sundays."),
+    ("\n  on the next line", "on the next line"),
+    ("# a remark\n  'so'", "so"),
+    ("C# and a#b # not this", "C# and a#b"),
+    ("Returns: how", "Returns: how"),
+    ("http://a.b/c:d", "http://a.b/c:d"),
+    ('["a, b", c]', ["a, b", "c"]),
+    ("[]", []),
+    ('[\n  "a, b",\n  c # last, one\n]', ["a, b", "c"]),
+    ("[a b, 'c''d', 1, true, ~,]  # all", ["a b", "c'd", 1, True, None]),
+    ("\n- a # b\n- 'c, d'\n-\n- 2", ["a", "c, d", None, 2]),
+    ("\n- # remark\n  'a'", ["a"]),
+    ("\n  # remark\n  - a\n    and more\n\n  - b", ["a and more", "b"]),
+    (">\n  one\n  two\n\n  three", "one two\nthree"),
+    ("|\n  one\n    two\n", "one\n  two"),
+    ("", None),
+    ("# nothing", None),
+    ("2024-05-01", "2024-05-01"),
+    ("9" * 400, "9" * 400),
+]
+NOT_READ = (
+    *('"open', "'open", '"a" b', r'"\q"', r'"\ud800"', "[a", "[a, [b]]", "[a: b]", "[a, , b]"),
+    *("{a: 1}", "&a 1", "*a", "!!str 1", "\n  a: 1", "\n- a: 1", "\n- - a", "text\n  a: 1"),
+    *("[*a]", "\n- a\n  - b: c", "\n  - a\n text", "[a] b", "- a", "@a"),
+)
+
+
+@pytest.mark.parametrize(("written", "meant"), FRONT_MATTER)
+def test_front_matter_is_what_its_yaml_says(written: str, meant: object) -> None:
+    """Fault: quotes and remarks were kept, commas in quotes parted, lines below left out."""
+    for newline in ("\n", "\r\n"):
+        text = f"---\nbefore: 1\nkey: {written}\nafter: 2\n---\nText".replace("\n", newline)
+        fields = front_matter(text)
+        assert fields == {"before": 1, "key": meant, "after": 2}
+        assert type(fields["key"]) is type(meant)
+
+
+@pytest.mark.parametrize("written", NOT_READ)
+def test_front_matter_that_is_not_read_is_left_out(written: str) -> None:
+    """Fault: what the reader does not know came out as other values."""
+    text = f"---\nbefore: 1\nkey: {written}\nafter: 2\n---\nText"
+    assert front_matter(text) == {"before": 1, "after": 2}
+
+
+def test_front_matter_takes_time_that_grows_with_it() -> None:
+    for piece in ("a ", "'' ", "#", " #", "  ", "[", ",", "a,", "\n  a", "\n- a", '\\"', ": "):
+        for begin in ("", "[", "'", '"', "\n- ", ">\n  "):
+            text = f"---\nkey: {begin}{piece * 50_000}\nafter: 2\n---\n"
+            assert front_matter(text)["after"] == 2  # minutes when quadratic
+    assert front_matter(f"---\na{' ' * 300_000}b\nc : 1\n---\n") == {"c": 1}
 
 
 def test_a_place_in_a_heading_lies_under_that_heading() -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 import random
 import re
+import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from timeit import repeat
 
 import pytest
 from markdown_it import MarkdownIt
@@ -279,7 +281,7 @@ def test_meta() -> None:
             "灯台",
             "cp932",
         ),
-        (b'<?xml version="1.0" encoding="windows-1251"?><p>\xc4\xe0', "Да", "windows-1251"),
+        (b'<?xml version="1.0" encoding="windows-1251"?><p>\xc4\xe0', "Да", "cp1251"),
         (b"<!-- <meta charset=koi8-r> -->" + "é".encode(), "é", "utf-8"),
         (b"<meta charset=unicode_escape>\\u0041", "\\u0041", "utf-8"),
         (b"<meta charset=none-such>a", "a", "utf-8"),
@@ -290,6 +292,42 @@ def test_meta() -> None:
 def test_encodings(data: bytes, expected: str, used: str) -> None:
     doc = page(data)
     assert (doc.text, doc.meta["encoding"]) == (expected, used)
+
+
+@pytest.mark.parametrize(
+    ("label", "text", "codec"),
+    [
+        *[(label, "สวัสดี “ครับ”", "cp874") for label in ("windows-874", "DOS-874", "tis-620")],
+        *[(label, "שלום", "iso8859-8") for label in ("iso-8859-8-i", "logical", "iso88598")],
+        *[(label, "مرحبا", "iso8859-6") for label in ("iso-8859-6-e", "arabic")],
+        *[(label, "Привет", "cp866") for label in ("ibm866", "cp866", "866", "csibm866")],
+        *[(label, "Привіт", "mac-cyrillic") for label in ("x-mac-cyrillic", "x-mac-ukrainian")],
+        *[(label, "Привет", "cp1251") for label in ("x-cp1251", "windows-1251", "cp1251")],
+        *[(label, "Привет", "koi8-r") for label in ("koi", "koi8", "KOI8-R")],
+        *[(label, "①番", "cp932") for label in ("x-sjis", "ms_kanji", "windows-31j")],
+        *[(label, "朱镕基", "gb18030") for label in ("x-gbk", "gb_2312-80", "csGB2312", "chinese")],
+        *[(label, "똠방각하", "cp949") for label in ("windows-949", "ks_c_5601-1989", "korean")],
+        *[(label, "中文", "big5") for label in ("cn-big5", "x-x-big5", "Big5")],
+        *[(label, "日本", "euc_jp") for label in ("x-euc-jp", "euc-jp")],
+        *[(label, "Größe €", "cp1252") for label in ("iso88591", "x-cp1252", "cp819", "l1")],
+        *[(label, "Größe €", "iso8859-15") for label in ("csisolatin9", "iso885915")],
+        *[(label, "Größe", "mac-roman") for label in ("mac", "x-mac-roman", "macintosh")],
+        *[(label, "Größe", "utf-8") for label in ("unicode-1-1-utf-8", "UTF8", "utf-16le")],
+    ],
+)
+def test_encodings_are_what_browsers_mean_by_their_names(label: str, text: str, codec: str) -> None:
+    """Fault: names that Python has not ended the command, or were passed over."""
+    doc = page(f'<meta charset="{label}"><p>'.encode() + text.encode(codec))
+    assert (doc.text, doc.meta["encoding"]) == (text, codec)
+
+
+@pytest.mark.parametrize("label", ["iso-8859-12", "windows-900", "none-such", "rot13", "é", "a..b"])
+def test_an_encoding_that_nobody_knows_is_passed_over(label: str) -> None:
+    """Fault: some of these raised `OptionError`, though no option was given."""
+    doc = page(f'<meta charset="{label}"><p>Größe'.encode())
+    assert (doc.text, doc.meta["encoding"]) == ("Größe", "utf-8")
+    with pytest.raises(LoadError, match="name its encoding"):
+        page(f'<meta charset="{label}"><p>'.encode() + b"caf\xe9 au")
 
 
 def test_an_encoding_that_is_named_or_not_known() -> None:
@@ -312,6 +350,25 @@ def test_what_is_claimed() -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "media_type"),
+    [
+        *(("index.php", "text/x-php"), ("notes.md", "text/markdown"), ("rows.csv", "text/csv")),
+        *(("page.asp", "text/plain"), ("page.tmpl", "text/plain"), ("a.xml", "text/plain")),
+    ],
+)
+def test_a_suffix_that_says_otherwise_is_believed(name: str, media_type: str) -> None:
+    """Fault: what began as HTML was read as it, and code between ``<?`` and ``?>`` was lost."""
+    data = (
+        b'<!DOCTYPE html>\n<html><body><?php\n$rows = $db->query("SELECT 1");\n?>\n'
+        b"<h1>Title</h1></body></html>\n"
+    )
+    doc = load_bytes(data, uri=name)
+    assert (doc.media_type, doc.text) == (media_type, data.decode())
+    for open_name in ("index", "index.txt", "index.text", "", "a.xht", "a.shtml"):
+        assert load_bytes(data, uri=open_name).media_type == "text/html"
+
+
+@pytest.mark.parametrize(
     "unit",
     ["<", "<!--", "<a ", '<a x="', '<a x=">"', "<div>", "<b>", "<ul><li>", "<table><tr><td>",
      "<title>", "<h1>", "<pre>", "<span hidden>", "</", "</p>", "<dl><dd>", "&#", "<svg><title>",
@@ -321,6 +378,24 @@ def test_a_hundred_thousand_of_anything(unit: str) -> None:
     doc = page("begin " + unit * MANY + "x</p>end")
     assert doc.text.startswith("begin")
     assert unit in ("<!--", "<span hidden>") or doc.text.endswith("end")
+
+
+@pytest.mark.parametrize(
+    ("begin", "unit"),
+    [
+        *[(tag, "a line of the source\n") for tag in ("<pre>", "<p>", "<ul><li>", "<td>")],
+        *[(tag, "a<br>\n") for tag in ("<pre>", "<p>", "<ul><li>")],
+        *[("<pre>\n", unit) for unit in ("<b>a</b>", "a<br>")],
+    ],
+)
+def test_a_block_of_many_lines_takes_time_that_grows_with_them(begin: str, unit: str) -> None:
+    """Fault: for every line of a block all before it were counted; 40,000 took 12 seconds."""
+
+    def fastest(times: int) -> float:
+        html = begin + unit * times
+        return min(repeat(lambda: page(html), number=1, repeat=3, timer=time.process_time))
+
+    assert fastest(20_000) < 8 * max(fastest(5_000), 0.02)
 
 
 def test_tags_that_never_end_are_text() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import mailbox
 import random
 from collections import Counter
@@ -322,6 +323,54 @@ def test_charsets_are_what_mailers_mean_by_their_names(
     head = f"From: a@x\nSubject: s\nContent-Type: text/plain; charset={charset}\n"
     data = f"{head}Content-Transfer-Encoding: 8bit\n\n".encode() + text.encode(encoding)
     assert load(data).text.endswith(text)
+
+
+@pytest.mark.parametrize(
+    ("charset", "text", "encoding"),
+    [
+        ("iso-8859-8-i", "שלום", "iso8859-8"),
+        ("windows-874", "สวัสดี", "cp874"),
+        ("x-sjis", "①番", "cp932"),
+        ("x-gbk", "朱镕基", "gb18030"),
+        ("x-mac-cyrillic", "Привет", "mac-cyrillic"),
+        ("windows-949", "똠방각하", "cp949"),
+        ("x-unknown", "Größe", "cp1252"),
+        ("rot13", "Größe", "cp1252"),
+        ("base64", "Größe", "cp1252"),
+    ],
+)
+def test_charsets_that_python_does_not_know_are_read(
+    charset: str, text: str, encoding: str
+) -> None:
+    """Fault: they were read as Windows' Western one, or not at all, in subjects too."""
+    data = text.encode(encoding)
+    word = f"=?{charset}?b?{base64.b64encode(data).decode()}?="
+    head = f"From: a@x\nSubject: {word}\nContent-Type: text/plain; charset={charset}\n"
+    doc = load(f"{head}Content-Transfer-Encoding: 8bit\n\n".encode() + data)
+    assert (doc.meta["subject"], doc.text.split("\n\n")[-1]) == (text, text)
+
+
+@pytest.mark.parametrize("charset", ["", "utf-8", "us-ascii", "iso-8859-1"])
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-be", "utf-32"])
+def test_a_byte_order_mark_says_the_encoding_of_a_part(encoding: str, charset: str) -> None:
+    """Fault: the mark stayed in the text, and UTF-16 came out as letters between NULs."""
+    text = "Größe 灯台"
+    data = (text if encoding != "utf-16-be" else f"\ufeff{text}").encode(encoding)
+    message = letter("s", "a body")
+    for kind in ("plain", "csv", "html"):
+        message.add_attachment(data, "text", kind, filename=f"x.{kind}")
+    for part in message.iter_attachments():
+        if charset:
+            part.set_param("charset", charset)
+    assert load(message).text.split("\n\n")[-6:] == [
+        *("x.plain", text, "x.csv", text, "x.html", text),
+    ]
+
+
+def test_a_byte_order_mark_that_is_wrong_is_read_as_the_charset() -> None:
+    head = b"From: a@x\nSubject: s\nContent-Type: text/plain; charset=cp1252\n"
+    data = head + b"Content-Transfer-Encoding: 8bit\n\n\xff\xfecaf\xe9s"
+    assert load(data).text.endswith("\u00ff\u00fecafés")
 
 
 def test_a_body_of_html_says_its_own_charset() -> None:

@@ -203,6 +203,17 @@ def test_a_file_is_known_by_its_suffix_and_by_its_bytes(name: str) -> None:
 # Word
 
 
+@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize("outer", ["prices-openpyxl.xlsx", "talk-libreoffice.pptx"])
+def test_a_file_inside_another_does_not_say_what_that_is(outer: str, named: bool) -> None:
+    """Fault: a workbook that held a Word file, stored as it is, was taken for one and refused."""
+    data = io.BytesIO((FILES / outer).read_bytes())
+    with zipfile.ZipFile(data, "a") as archive:
+        archive.writestr("xl/embeddings/Word1.docx", (FILES / NAMES[0]).read_bytes())
+    uri = outer if named else ""
+    assert load_bytes(data.getvalue(), uri=uri).text == load(outer).text
+
+
 def test_styles_say_the_level_whatever_their_id() -> None:
     doc = load("handbook-python-docx.docx")  # ids `berschrift1` and a style based on Heading 2
     assert headings(doc) == [

@@ -301,6 +301,57 @@ def test_what_needs_the_whole_text_is_refused(tmp_path: Path) -> None:
         list(iter_chunks(tmp_path / "none.txt", by_text()))
 
 
+@pytest.mark.parametrize(
+    ("raw", "kind"),
+    [
+        (b"<html><p>Hello</p></html>", "HTML"),
+        (b"WEBVTT\n\n00:01.000 --> 00:02.000\nHello\n", "WebVTT"),
+        (b"{\\rtf1 hello}", "RTF"),
+        ("".join(f"Ana: Größe {i}.\nBo: É {i}.\n" for i in range(9000)).encode(), "transcript"),
+        ("".join(f"Ana: {i}.\nBo: {i}.\n" for i in range(9)).encode("utf-16"), "transcript"),
+    ],
+)
+@pytest.mark.parametrize("uri", ["a.txt", ""])
+@pytest.mark.parametrize("window", [7, 9000, 1 << 20])
+def test_what_load_reads_as_another_kind_is_refused(
+    raw: bytes, kind: str, uri: str, window: int, tmp_path: Path
+) -> None:
+    """Fault: of bytes, of pieces of them and of a pipe the raw markup was given as text."""
+
+    class Pipe(io.BytesIO):
+        def seekable(self) -> bool:
+            return False
+
+    path = tmp_path / "a.txt"
+    path.write_bytes(raw)
+    sources = (path, raw, bytearray(raw), io.BytesIO(raw), Pipe(raw), pieces(raw, 5))
+    for source in sources:
+        with pytest.raises(OptionError, match=f"it begins as {kind} does"):
+            next(iter_chunks(source, by_text(), uri=uri, window=window))  # type: ignore[arg-type]
+
+
+def test_a_first_look_is_taken_at_no_more_than_was_asked_for() -> None:
+    """What cannot be read twice is looked at as far as it would be read anyway."""
+    raw = b"A line of a text: it is no transcript.\n" * 4000
+    given = 0
+
+    def source() -> Iterator[bytes]:
+        nonlocal given
+        for piece in pieces(raw, 100):
+            given += len(piece)
+            yield piece
+
+    assert next(iter_chunks(source(), by_text(), uri="a.txt", window=100)).start == 0
+    assert given < 20_000
+
+
+def test_bytes_can_be_read_twice() -> None:
+    """Fault: a form feed in bytes that were all there was refused."""
+    raw = b"One page. " * 500 + b"\f" + b"Another. " * 500
+    found = [*iter_chunks(raw, by_text(), uri="a.txt", window=64)]
+    assert [plain(chunk) for chunk in found] == whole(raw, "a.txt", by_text())
+
+
 _MEASURED = """
 import resource, sys
 from spanwise import by_record, by_text

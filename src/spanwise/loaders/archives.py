@@ -19,6 +19,7 @@ __all__ = [
     "Archive",
     "Target",
     "feed_xml",
+    "holds_member",
     "open_archive",
     "parse_xml",
 ]
@@ -117,6 +118,16 @@ class Archive:
                 f"{self.name}: {shown(info.filename)} inside unpacks to {info.file_size} bytes, "
                 f"and at most {most} are read; if the file can be trusted, divide it"
             )
+
+
+def holds_member(raw: Raw, path: str) -> bool:
+    """Whether some bytes are a ZIP archive with a member of that path, not only speak of it."""
+    if not raw.data.startswith(b"PK\x03\x04") or path.encode() not in raw.data:
+        return False
+    try:
+        return path in ZipFile(BytesIO(raw.data)).namelist()
+    except _FAULTS:
+        return False
 
 
 def open_archive(raw: Raw) -> Archive:

@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element
 
 from spanwise.documents import Document
 from spanwise.errors import LoadError
-from spanwise.loaders.archives import Archive, open_archive
+from spanwise.loaders.archives import Archive, holds_member, open_archive
 from spanwise.loaders.base import Raw
 from spanwise.loaders.builder import Builder
 from spanwise.loaders.docx_chunks import form_of
@@ -90,9 +90,7 @@ class DocxLoader:
 
     def claims(self, raw: Raw) -> bool:
         """Whether the suffix says so, or it is a ZIP archive with a Word document inside."""
-        return raw.suffix in self.suffixes or (
-            raw.data.startswith(b"PK\x03\x04") and _MAIN.encode() in raw.data
-        )
+        return raw.suffix in self.suffixes or holds_member(raw, _MAIN)
 
     def load(self, raw: Raw) -> Document:
         """The text with its headings; footnotes and endnotes stand at its end, as ``[1]``.

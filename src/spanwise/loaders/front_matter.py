@@ -5,20 +5,35 @@ from __future__ import annotations
 import re
 from datetime import date, time
 from importlib import import_module
+from itertools import dropwhile
 from math import isfinite
+from textwrap import dedent
 from typing import Any
 
 from spanwise.cutting.markdown_lines import front_end
 
 __all__ = ["front_matter"]
 
-_FIELD = re.compile(r"([A-Za-z_][\w .-]*?)\s*:(?:\s+(.*))?$")
-_ITEM = re.compile(r"\s*-\s+(.*)$")
-# Texts on the lines below, folded or as they are; what YAML means as something else than it says.
+_FIELD = re.compile(r"([A-Za-z_][\w .-]*):(?:\s+(.*))?$")
+_ITEM = re.compile(r"(\s*)-(?:\s+(.*))?$")
+# A line that goes on with the field above it: indented, empty, a remark, an item, a list's end.
+_GOES_ON = re.compile(r"[ \t#\]]|-?$|-\s")
+# Texts on the lines below, folded or as they are.
 _BELOW = re.compile(r"[>|][-+0-9]*\s*(?:#.*)?$")
-_NOT_PLAIN = re.compile(r"[&*!{>|%@`]")
+# What YAML means as something else than it says.
+_NOT_PLAIN = re.compile(r"[&*!{}>|%@`,\]]|[-?:](?:\s|$)")
+_PAIR = re.compile(r":(?:\s|$)")
+_REMARK = re.compile(r"(?:^|\s)#")
+_GAP = re.compile(r"(?:\s|#[^\n]*)*")
+_QUOTED = re.compile(r""""(?:[^"\\]|\\.)*"|'(?:[^']|'')*'""", re.S)
+_LISTED = re.compile(r"(?:[^\s,\[\]{}#][^\s,\[\]{}]*)(?:\s+[^\s,\[\]{}#][^\s,\[\]{}]*)*")
+_ESCAPE = re.compile(r"\\(?:x(..)|u(....)|U(.{8})|(.))", re.S)
+_ESCAPED = dict(
+    zip('"\\/ntr0abefvN_LP', '"\\/\n\t\r\0\a\b\x1b\f\v\x85\xa0\u2028\u2029', strict=True)
+)
 _LINE_END = re.compile(r"\r\n?|\n")
-_NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?$")
+_ENDS = re.compile(r"\n+")
+_NUMBER = re.compile(r"[-+]?[0-9]{1,300}(?:\.[0-9]+)?$")
 _WORDS: dict[str, Any] = {"true": True, "false": False, "null": None, "~": None, "": None}
 
 
@@ -27,8 +42,8 @@ def front_matter(text: str) -> dict[str, Any]:
 
     TOML (between ``+++``) is read by the standard library from Python 3.11 on. Of YAML (between
     ``---``) the plain part is read, the same wherever it runs: ``key: value``, quoted strings,
-    numbers, lists in brackets or one item a line, texts below ``>`` and ``|``; anything else is
-    left out. What cannot be read gives no fields: the text keeps it all the same.
+    numbers, lists in brackets or one item a line, texts that go on below, with ``>`` and ``|``
+    or without. A field of anything else is left out: the text keeps it all the same.
 
     >>> front_matter("---\ntitle: Returns\ntags: [a, b]\n---\nText")
     {'title': 'Returns', 'tags': ['a', 'b']}
@@ -49,45 +64,139 @@ def front_matter(text: str) -> dict[str, Any]:
 def _yaml(text: str) -> dict[str, Any]:
     """The plain part of YAML."""
     fields: dict[str, Any] = {}
-    below: dict[str, tuple[str, list[str]]] = {}  # what joins the lines of a text, and these
-    last = ""  # the field that the next line may go on with
-    for line in text.splitlines():
-        indented = not line.strip() or line[0] in " \t"
-        if last in below and indented:
-            below[last][1].append(line.strip())
-            continue
-        item, field = _ITEM.match(line), _FIELD.match(line)
-        held = fields.get(last, "")
-        if item and (held is None or isinstance(held, list)):
-            if held is None:
-                held = fields[last] = []
-            held.append(_value(item[1]))
-        elif field and _BELOW.match(field[2] or ""):
-            last = field[1]
-            below[last] = (" " if field[2][0] == ">" else "\n", [])
-        elif field and not _NOT_PLAIN.match(field[2] or ""):
-            last = field[1]
-            fields[last] = _value(field[2] or "")
-        elif line.strip() and not line.lstrip().startswith("#"):
-            if held is None and indented:
-                del fields[last]  # it holds more than a value
-            last = ""
-    return fields | {name: joint.join(lines).strip() for name, (joint, lines) in below.items()}
+    lines = text.split("\n")
+    at = 0
+    while at < len(lines):
+        field = _FIELD.match(lines[at])
+        at = below = at + 1
+        while at < len(lines) and _GOES_ON.match(lines[at]):
+            at += 1
+        if field:
+            name, beside = field[1].rstrip(), (field[2] or "").strip()
+            try:
+                fields[name] = _value(beside, lines[below:at])
+            except ValueError:  # it is not read
+                fields.pop(name, None)
+    return fields
 
 
-def _value(text: str) -> Any:
-    """A value as it is typed."""
+def _value(beside: str, below: list[str]) -> Any:
+    """The value of a field: what stands beside its name and on the lines below."""
+    if _BELOW.match(beside):
+        inside = dedent("\n".join(line for line in below if line[:1] in ("", " ", "\t")))
+        return _folded(inside.split("\n")) if beside[0] == ">" else inside.strip()
+    if not beside or beside[0] == "#":
+        below = list(dropwhile(_says_nothing, below))
+        if below and _ITEM.match(below[0]):
+            return [_scalar("\n".join(item), False) for item in _items(below)]
+        return _scalar("\n".join(below), False)
+    return _scalar("\n".join([beside, *below]), True)
+
+
+def _says_nothing(line: str) -> bool:
+    """Whether a line is empty or a remark."""
+    return line.lstrip()[:1] in ("", "#")
+
+
+def _items(lines: list[str]) -> list[list[str]]:
+    """The items of a list, each with the lines that go on with it."""
+    found: list[list[str]] = []
+    first = _ITEM.match(lines[0])
+    depth = len(first[1]) if first else 0
+    for line in lines:
+        item = _ITEM.match(line)
+        if item and len(item[1]) == depth:
+            found.append([item[2] or ""])
+        elif _says_nothing(line) or len(line) - len(line.lstrip()) > depth:
+            found[-1].append(line)
+        else:
+            raise ValueError(line)
+    return found
+
+
+def _scalar(text: str, beside: bool) -> Any:
+    """A value as it is typed; ``beside``: its first line may hold a colon, as people write it."""
     text = text.strip()
-    if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'":
-        return text[1:-1]
-    if text.startswith("[") and text.endswith("]"):
-        return [_value(each) for each in text[1:-1].split(",") if each.strip()]
-    text = text.split(" #")[0].rstrip()
+    if text[:1] == "#":
+        text = text[_end_of_gap(text, 0) :]
+    if text[:1] not in ("'", '"', "["):
+        return _typed(text, beside)
+    value, end = _listed(text) if text[0] == "[" else _quoted(text, 0)
+    if _end_of_gap(text, end) < len(text):
+        raise ValueError(text)
+    return value
+
+
+def _typed(text: str, beside: bool) -> Any:
+    """A value without quotes."""
+    lines = text.split("\n")
+    if "#" in text:
+        lines = [_REMARK.split(line, maxsplit=1)[0] for line in lines]
+    text = _folded(lines)
+    if _NOT_PLAIN.match(text) or any(map(_PAIR.search, lines[beside:])):
+        raise ValueError(text)
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
     if _NUMBER.match(text):
         return float(text) if "." in text else int(text)
     return text
+
+
+def _quoted(text: str, at: int) -> tuple[str, int]:
+    """A text in quotes, and where these end."""
+    found = _QUOTED.match(text, at)
+    if not found:
+        raise ValueError(text)
+    inside = found[0][1:-1]
+    if "\n" in inside:
+        inside = _folded(inside.split("\n"))
+    if found[0][0] == '"':
+        inside = _ESCAPE.sub(_escaped, inside)
+    else:
+        inside = inside.replace("''", "'")
+    return inside, found.end()
+
+
+def _escaped(escape: re.Match[str]) -> str:
+    """What an escape stands for."""
+    digits = escape[1] or escape[2] or escape[3]
+    sign = chr(int(digits, 16)) if digits else _ESCAPED.get(escape[4], "")
+    if not sign or "\ud800" <= sign <= "\udfff":
+        raise ValueError(escape[0])
+    return sign
+
+
+def _listed(text: str) -> tuple[list[Any], int]:
+    """The values of a list in brackets, and where these end."""
+    values: list[Any] = []
+    at = _end_of_gap(text, 1)
+    while text[at : at + 1] != "]":
+        if text[at : at + 1] in ("'", '"'):
+            value, at = _quoted(text, at)
+        else:
+            found = _LISTED.match(text, at)
+            if not found:
+                raise ValueError(text)
+            value, at = _typed(found[0], False), found.end()
+        values.append(value)
+        at = _end_of_gap(text, at)
+        if text[at : at + 1] == ",":
+            at = _end_of_gap(text, at + 1)
+        elif text[at : at + 1] != "]":
+            raise ValueError(text)
+    return values, at + 1
+
+
+def _end_of_gap(text: str, at: int) -> int:
+    """Where white space and remarks end."""
+    found = _GAP.match(text, at)
+    return found.end() if found else at
+
+
+def _folded(lines: list[str]) -> str:
+    """Lines of a text as one, an empty line between them as a line end."""
+    text = "\n".join(map(str.strip, lines)).strip()
+    return _ENDS.sub(lambda ends: "\n" * (len(ends[0]) - 1) or " ", text)
 
 
 def _plain(value: Any) -> Any:

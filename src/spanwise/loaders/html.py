@@ -12,6 +12,7 @@ from spanwise.loaders.base import Raw
 from spanwise.loaders.builder import Builder
 from spanwise.loaders.html_encoding import decode_html
 from spanwise.loaders.html_reader import read_html
+from spanwise.loaders.speech import OPEN_SUFFIXES
 
 __all__ = ["HtmlLoader", "write_html"]
 
@@ -36,12 +37,17 @@ class HtmlLoader:
     """
 
     name: str = "HTML"
-    suffixes: tuple[str, ...] = (".html", ".htm", ".xhtml")
+    suffixes: tuple[str, ...] = (".html", ".htm", ".xhtml", ".xht", ".shtml")
 
     def claims(self, raw: Raw) -> bool:
-        """Whether the suffix says so, or the bytes begin with a doctype of HTML or its tag."""
-        if raw.suffix in self.suffixes:
-            return True
+        """Whether the suffix says so, or the bytes begin with a doctype of HTML or its tag.
+
+        How they begin is asked only where the suffix is none or that of a text. Any other one,
+        also one that nobody knows, may be of a template, whose code would be lost: its file is
+        read as what it says, else as text. ``uri="page.html"`` reads it as HTML.
+        """
+        if raw.suffix not in OPEN_SUFFIXES:
+            return raw.suffix in self.suffixes
         head = raw.data[:1024].removeprefix(b"\xef\xbb\xbf").lstrip().lower()
         return re.match(rb"<!doctype\s+html\b|<html[\s>]", head) is not None
 

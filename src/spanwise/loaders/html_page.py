@@ -69,9 +69,13 @@ class Page:
 def _places(block: Block, start: int) -> Iterator[tuple[int, int]]:
     """Where each line of the source begins in a block that is written, and its number."""
     prefix = 2 * block.level + len(block.mark) if block.kind == "item" else 0
-    for i, (offset, line) in enumerate(block.lines):
-        # Lines that an item holds are indented.
-        indent = prefix * (1 + block.text.count("\n", 0, offset)) if i else 0
+    (first, line), *more = block.lines
+    yield start + first, line
+    indent, counted = prefix, 0
+    for offset, line in more:
+        if prefix:  # lines that an item holds are indented
+            indent += prefix * block.text.count("\n", counted, offset)
+            counted = offset
         yield start + offset + indent, line
 
 

@@ -367,20 +367,20 @@ class _Reader:
 
     def lines(self) -> list[Line]:
         """The waiting text by the lines of the HTML that it stands on."""
-        found: list[Line] = []
+        found: list[tuple[int, list[str], bool]] = []
         number = 0
         for piece, place in zip(self.run, self.places, strict=True):
             # A break is no line of the HTML.
             line = self.page.line_of(place) if place >= 0 else number
             first, *more = piece.split("\n") if place >= 0 else (piece,)
             if found and line == number:
-                found[-1].text += first
+                found[-1][1].append(first)
             else:
-                found.append(Line(line, first, False))
+                found.append((line, [first], False))
             for number, part in enumerate(more, line + 1):
-                found.append(Line(number, part, True))
+                found.append((number, [part], True))
             number = line + len(more)
-        return found
+        return [Line(number, "".join(pieces), fed) for number, pieces, fed in found]
 
 
 def read_html(html: str, *, lines: bool = True) -> Page:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import binascii
-import codecs
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -18,7 +17,8 @@ from spanwise.errors import LoadError, shown
 from spanwise.loaders.base import Raw
 from spanwise.loaders.builder import Builder
 from spanwise.loaders.html import write_html
-from spanwise.loaders.html_encoding import declared_encoding, meant_encoding
+from spanwise.loaders.html_encoding import codec_of, declared_encoding, meant_encoding
+from spanwise.loaders.text import marked_encoding
 
 __all__ = ["EmailLoader", "MboxLoader"]
 
@@ -273,7 +273,7 @@ class _Writer:
                         builder.paragraph(text)
 
     def _decoded(self, part: Message) -> str:
-        """The text of a part; what its charset cannot read becomes U+FFFD."""
+        """The text of a part by its mark or charset; what that cannot read becomes U+FFFD."""
         # A comment or a blank after the name is a fault that the library does not forgive.
         written = _raw_field(part, "Content-Transfer-Encoding")
         transfer = _after_name.split(_line(written), 1)[0].lower()
@@ -285,8 +285,11 @@ class _Writer:
         charset = _asked(part.get_content_charset, None) or ""
         if not charset and part.get_content_type() == _HTML:
             charset = declared_encoding(data)
-        charset = charset or self._encoding
-        return _text_of(data, charset).replace("\r\n", "\n").replace("\r", "\n")
+        mark = marked_encoding(data)
+        text = _decoded_as(data, mark) if mark else None
+        if text is None:
+            text = _text_of(data, charset or self._encoding)
+        return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _asked(ask: Callable[[], _T], otherwise: _T) -> _T:
@@ -399,13 +402,7 @@ def _word_bytes(way: str, text: str) -> bytes:
 
 def _text_of(data: bytes, charset: str) -> str:
     """Bytes as text in a charset, else UTF-8, else Windows' Western one."""
-    try:
-        name = codecs.lookup(charset).name if charset else ""
-        if name and name not in _NO_CHARSETS:
-            name = codecs.lookup(meant_encoding(charset) or name).name
-    except _FAULTS:
-        name = ""
-    name = "" if name in _NO_CHARSETS else name
+    name = "" if codec_of(charset) in _NO_CHARSETS else meant_encoding(charset)
     text = _decoded_as(data, name) if name else None
     if text is None:
         text = _decoded_as(data, "utf-8")

@@ -8,6 +8,7 @@ from typing import ClassVar
 from spanwise.documents import Document
 from spanwise.loaders.base import Raw
 from spanwise.loaders.front_matter import front_matter
+from spanwise.loaders.html_encoding import decode_xml
 from spanwise.loaders.text import decode, media_type_of, own_encoding
 
 __all__ = ["TextLoader"]
@@ -37,7 +38,9 @@ class TextLoader:
 
     def load(self, raw: Raw) -> Document:
         """The document of a text file, unaltered."""
-        text, encoding = decode(raw.data, raw.name, raw.encoding)
+        # A text of another suffix may be XML, which says its encoding.
+        read = decode if raw.suffix in ("", *self.suffixes) else decode_xml
+        text, encoding = read(raw.data, raw.name, raw.encoding)
         # Bytes without a name are read as Markdown, like a bare string.
         kind = media_type_of(raw.suffix) if raw.uri else ""
         marked = kind in ("", "text/markdown")

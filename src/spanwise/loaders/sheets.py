@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element
 
 from spanwise.documents import Document
 from spanwise.errors import LoadError
-from spanwise.loaders.archives import Archive, open_archive
+from spanwise.loaders.archives import Archive, holds_member, open_archive
 from spanwise.loaders.base import Raw
 from spanwise.loaders.builder import Builder
 from spanwise.loaders.office import (
@@ -65,9 +65,7 @@ class XlsxLoader:
 
     def claims(self, raw: Raw) -> bool:
         """Whether the suffix says so, or it is a ZIP archive with an Excel workbook inside."""
-        return raw.suffix in self.suffixes or (
-            raw.data.startswith(b"PK\x03\x04") and _MAIN.encode() in raw.data
-        )
+        return raw.suffix in self.suffixes or holds_member(raw, _MAIN)
 
     def load(self, raw: Raw) -> Document:
         """A part for each sheet and in it one for each row, numbered as in the sheet.

@@ -8,7 +8,7 @@ import sys
 from spanwise.errors import LoadError, OptionError, shown
 from spanwise.loaders.encodings import guess
 
-__all__ = ["decode", "media_type_of", "own_encoding"]
+__all__ = ["decode", "marked_encoding", "media_type_of", "own_encoding"]
 
 # The marks that name an encoding, with Python's name for the one that reads the
 # mark too: `raw.decode(encoding)` is the text. UTF-32 LE begins like UTF-16 LE.
@@ -108,6 +108,11 @@ def decode(raw: bytes, name: str, encoding: str = "") -> tuple[str, str]:
             f"({fault.reason}), and no byte order mark says what it is; "
             "name its encoding (such as cp1252), or save it as UTF-8"
         ) from None
+
+
+def marked_encoding(raw: bytes) -> str:
+    """The encoding that a byte order mark names, or nothing; it reads the mark too."""
+    return next((found for mark, found, _ in _MARKS if raw.startswith(mark)), "")
 
 
 def own_encoding(raw: bytes, encoding: str) -> str:
