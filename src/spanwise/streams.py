@@ -7,15 +7,12 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from hashlib import blake2b
 from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, cast
 
-from spanwise.chunks import ID_BYTES, LONGEST_HEADER, Chunk, join_context
+from spanwise.chunks import Chunk
 from spanwise.cutting.sizers import chars, utf8_bytes, words
-from spanwise.cutting.spans import first_ink
-from spanwise.cutting.tallies import Tally
 from spanwise.errors import LoadError, OptionError, require, shown
 from spanwise.loaders.base import Raw
 from spanwise.loaders.byte_streams import Decoded
@@ -23,15 +20,14 @@ from spanwise.loaders.plain import TextLoader
 from spanwise.loaders.records import (
     SAMPLE,
     first_row,
-    next_line,
-    next_row,
     row_header,
     rows_opening,
 )
 from spanwise.loaders.registry import LOADERS
 from spanwise.loaders.text import media_type_of
+from spanwise.passing import By, Header, Makes, Places
 from spanwise.splitters.base import Splitter
-from spanwise.splitters.parts import JOINER, ByPart
+from spanwise.splitters.parts import ByPart
 from spanwise.splitters.steps import PartSteps, RecordSteps, Step, Steps, WindowSteps
 from spanwise.splitters.text import ByRecord, ByText
 
@@ -53,8 +49,6 @@ _SUFFIXES = ("", ".txt", ".text", ".log", *_ROWS, *_LINES)
 
 # Sizers that never shrink when a text grows and never look beyond it.
 _SIZERS = (chars, len, utf8_bytes, words)
-
-_By = ByText | ByRecord | ByPart
 
 _Source = str | os.PathLike[str] | bytes | BinaryIO | Iterable[bytes]
 
@@ -114,7 +108,7 @@ def iter_chunks(
     _check(by, kind)
     name = str(path) if path is not None else uri or "the bytes given"
     made = _Stream(name, uri, suffix, encoding, window)
-    return made.chunks(source if path is None else path, cast("_By", by))
+    return made.chunks(source if path is None else path, cast("By", by))
 
 
 def _check(by: Splitter, kind: str) -> None:
@@ -156,7 +150,7 @@ class _Stream:
         self.encoding = encoding
         self.window = window
 
-    def chunks(self, source: Any, by: _By) -> Iterator[Chunk]:
+    def chunks(self, source: Any, by: By) -> Iterator[Chunk]:
         """The chunks, in order."""
         if isinstance(source, Path):
             try:
@@ -218,7 +212,7 @@ class _Stream:
             returns = returns or "\r" in text
         return _Known(pages, returns)
 
-    def _cut(self, decoded: Decoded, by: _By, known: _Known) -> Iterator[Chunk]:
+    def _cut(self, decoded: Decoded, by: By, known: _Known) -> Iterator[Chunk]:
         pieces = iter(decoded)
         text, final = "", False
 
@@ -238,8 +232,8 @@ class _Stream:
         while rows and not final and len(text) <= SAMPLE:
             text, final = grow(text)
         meta: dict[str, Any] = {"encoding": decoded.encoding}
-        places: _Places | None = None
-        header = _Header()
+        places: Places | None = None
+        header = Header()
         if rows:
             delimiter, begin = rows_opening(text, self.suffix)
             while not final and first_row(text, begin, delimiter, final) is None:
@@ -247,10 +241,10 @@ class _Stream:
             row = first_row(text, begin, delimiter)
             meta |= {"delimiter": delimiter, **row_header(text, delimiter, row)}
             if row and meta.get("header"):
-                header = _Header(*row, text[row[0] : row[1]])
-            places = _Places("row", delimiter, begin)
+                header = Header(*row, text[row[0] : row[1]])
+            places = Places("row", delimiter, begin)
         elif self.suffix in _LINES:
-            places = _Places("record", "")
+            places = Places("record", "")
         steps: Steps
         if isinstance(by, ByText):
             steps = WindowSteps(by)
@@ -262,7 +256,7 @@ class _Stream:
         # As in `Document`, form feeds part pages of plain text alone.
         plain = media_type_of(self.suffix) == "text/plain"
         paged = plain and ("\f" in text or bool(known.pages))
-        makes = _Makes(self.uri, meta, by, places, paged, header)
+        makes = Makes(self.uri, meta, by, places, paged, header)
         base, returns = 0, known.returns
         waiting: deque[Step] = deque()
         while True:
@@ -291,176 +285,3 @@ class _Stream:
                     "file that can be read twice"
                 )
             makes.paged = makes.paged or (plain and "\f" in text)
-
-
-@dataclass(frozen=True, slots=True)
-class _Header:
-    """The first row of a file of rows, which helps to read the others."""
-
-    start: int = 0
-    end: int = 0
-    text: str = ""
-
-    def room(self, by: _By) -> int:
-        """What it takes of the cap, as `ByPart` leaves it free."""
-        if by.limit is None or not self.text:
-            return 0
-        kept = by.limit.sizer(self.text) + JOINER
-        return kept if kept <= by.limit.limit // 2 else 0
-
-    def above(self, start: int, body: int) -> str:
-        """The header, where a chunk is below it and does not show it."""
-        shown_here = self.end <= body and self.start < start
-        return self.text if shown_here and len(self.text) <= LONGEST_HEADER else ""
-
-
-class _Makes:
-    """Makes chunks of steps: their lines, pages, places and ids."""
-
-    def __init__(
-        self,
-        uri: str,
-        meta: dict[str, Any],
-        by: _By,
-        places: _Places | None,
-        paged: bool,
-        header: _Header,
-    ) -> None:
-        self.uri = uri
-        self.meta = meta
-        self.limit = by.limit
-        self.places = places
-        self.paged = paged
-        self.header = header
-        self.index = 0
-        self._ids = Tally()
-        self._text = ""
-        self._base = 0
-        self._at = 0  # up to where lines and pages are counted
-        self._lines = self._pages = 1
-        self._last = -1
-
-    def see(self, text: str, base: int) -> None:
-        """Take the text that the next steps speak of; ``base`` is where it begins."""
-        self._text = text
-        self._base = base
-
-    def pass_to(self, keep: int) -> int:
-        """Count up to a position before which text is dropped; the position to drop it at."""
-        if self.places is not None:
-            self.places.reach(self._text, keep, False)
-            keep = min(keep, self.places.at)
-        text = self._text
-        if keep and text[keep - 1] == "\r" and text[keep : keep + 1] in ("\n", ""):
-            keep -= 1
-        if keep > self._at:
-            self._count(keep)
-        if self.places is not None:
-            self.places.shift(keep)
-        self._at -= keep
-        self._last -= keep
-        return keep
-
-    def chunk(self, step: Step) -> Chunk:
-        """The chunk of a step."""
-        start, body, end, boundary = step
-        text, uri = self._text, self.uri
-        base, limit = self._base, self.limit
-        # As `Chunks.drop_overlap_for_context`, in a text without headings.
-        if limit and start < body:
-            context = self._context(body, body, text[body:end])
-            if start <= self._last or not limit.allows(join_context(context, text[start:end])):
-                start = body
-        self._last = start
-        self._count(body)
-        first_line, first_page = self._lines, self._pages
-        self._count(end - 1)
-        name = blake2b(text[body:end].encode("utf-8", "surrogatepass"), digest_size=ID_BYTES)
-        count = self._ids.count(int.from_bytes(name.digest(), "big"))
-        plain = f"{uri}#{name.hexdigest()}"
-        made = Chunk(
-            id=plain if count == 1 else f"{plain}-{count}",
-            doc_uri=uri,
-            index=self.index,
-            start=base + start,
-            body=base + body,
-            end=base + end,
-            text=text[start:end],
-            boundary=boundary,
-            pages=tuple(map(str, range(first_page, self._pages + 1))) if self.paged else (),
-            lines=(first_line, self._lines),
-            context=self._context(start, body, text[start:end]),
-            meta=self.meta,
-            places=self.places.between(body, end) if self.places is not None else (),
-        )
-        self.index += 1
-        return made
-
-    def _context(self, start: int, body: int, text: str) -> str:
-        """The header of the rows, where the cap has room for it."""
-        above = self.header.above(self._base + start, self._base + body)
-        fitting = not above or self.limit is None or self.limit.allows(join_context(above, text))
-        return above if fitting else ""
-
-    def _count(self, position: int) -> None:
-        """Count the lines and pages up to a position, which is not between CR and LF."""
-        text, at = self._text, self._at
-        self._lines += text.count("\n", at, position)
-        if text.find("\r", at, position) >= 0:
-            both = text.count("\r\n", at, position)
-            self._lines += text.count("\r", at, position) - both
-        if self.paged:
-            self._pages += text.count("\f", at, position)
-        self._at = position
-
-
-class _Places:
-    """The rows or records that lie where the next chunks do, found while the text comes in.
-
-    What lies before ``begin`` has a number and is none of them.
-    """
-
-    def __init__(self, kind: str, delimiter: str, begin: int = 0) -> None:
-        self.kind = kind
-        self.delimiter = delimiter
-        self.begin = begin
-        self.at = 0
-        self._number = 1
-        self._found: deque[tuple[int, int, int]] = deque()
-
-    def next(self, text: str, at: int, final: bool) -> tuple[int, int] | None:
-        """Where the part from ``at`` ends and the next begins, or None while not certain."""
-        if not self.delimiter:
-            return next_line(text, at, final)
-        row = next_row(text, at, self.delimiter, final)
-        return row and row[:2]
-
-    def reach(self, text: str, position: int, final: bool) -> bool:
-        """Whether every part that begins before a position is found."""
-        while self.at < position:
-            found = self.next(text, self.at, final)
-            if found is None:
-                return False
-            end, following = found
-            inked = self.at < end if self.delimiter else first_ink(text, self.at, end) < end
-            if inked and self.at >= self.begin:
-                self._found.append((self.at, end, self._number))
-            self.at = following
-            self._number += 1
-        return True
-
-    def between(self, start: int, end: int) -> tuple[str, ...]:
-        """What a person calls the parts that ``[start, end)`` touches; later ones come after."""
-        while self._found and self._found[0][1] <= start:
-            self._found.popleft()
-        labels = [number for begins, ends, number in self._found if begins < end]
-        if not labels:
-            return ()
-        first, last = labels[0], labels[-1]
-        return (f"{self.kind} {first}" if first == last else f"{self.kind}s {first}-{last}",)
-
-    def shift(self, dropped: int) -> None:
-        """Text was dropped before the positions."""
-        self.at -= dropped
-        self.begin -= dropped
-        self._found = deque((s - dropped, e - dropped, number) for s, e, number in self._found)

@@ -33,7 +33,8 @@ ARROWS = {
     "splitters": {"cutting", "parts", "documents", "chunks", "vectors", "embedders"},
     "embedders": {"cutting", "extras", "tokenizing", "vectors"},
     "loaders": {"parts", "documents", "cutting", "extras"},
-    "streams": {"cutting", "documents", "chunks", "splitters", "loaders"},
+    "passing": {"cutting", "chunks", "splitters", "loaders"},
+    "streams": {"cutting", "documents", "chunks", "splitters", "loaders", "passing"},
     "stemming": set(),
     "index": {
         *("cutting", "parts", "documents", "chunks", "lexical", "snippets", "stemming", "extras"),
