@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import binascii
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from email.message import Message
 from email.parser import BytesFeedParser, BytesHeaderParser
 from email.utils import parsedate_to_datetime
 from types import MappingProxyType
-from typing import TypeVar
 
 from spanwise.documents import Document
 from spanwise.errors import LoadError, shown
 from spanwise.loaders.base import Raw
 from spanwise.loaders.builder import Builder
 from spanwise.loaders.html import write_html
-from spanwise.loaders.html_encoding import codec_of, declared_encoding, meant_encoding
+from spanwise.loaders.html_encoding import declared_encoding
+from spanwise.loaders.mail_words import asked, decoded_as, one_line, text_of, words
 from spanwise.loaders.text import marked_encoding
 
 __all__ = ["EmailLoader", "MboxLoader"]
@@ -62,19 +61,11 @@ _escaped = re.compile(rb"^>(>*From )", re.M)
 
 _head_end = re.compile(rb"\n\n|\r\n\r\n|\r\r").search
 _after_name = re.compile(r"[\s;(]")
-_encoded_word = re.compile(r"=\?([^?\s*]{1,60})(?:\*[^?\s]{0,60})?\?([bBqQ])\?([^?]*)\?=")
 
 # What is not read in place. A type that nobody knows is broken, and its part a text.
 _FILES = ("application/", "audio/", "font/", "image/", "message/", "model/", "video/")
 
-# Codecs that are no charset of a text, slow, or write what is no character. ASCII says nothing.
-_NO_CHARSETS = {"idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined", "ascii"}
 _TRANSFERS = ("base64", "quoted-printable", "x-uuencode", "uuencode", "uue", "x-uue")
-
-# The library's own reading of a broken header fails in many ways; each means: it says nothing.
-_FAULTS = (ValueError, LookupError, TypeError, AttributeError, OverflowError, AssertionError)
-
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,28 +267,20 @@ class _Writer:
         """The text of a part by its mark or charset; what that cannot read becomes U+FFFD."""
         # A comment or a blank after the name is a fault that the library does not forgive.
         written = _raw_field(part, "Content-Transfer-Encoding")
-        transfer = _after_name.split(_line(written), 1)[0].lower()
+        transfer = _after_name.split(one_line(written), 1)[0].lower()
         if transfer != written and transfer in _TRANSFERS:
             part.replace_header("Content-Transfer-Encoding", transfer)
-        data = _asked(lambda: part.get_payload(decode=True), None)
+        data = asked(lambda: part.get_payload(decode=True), None)
         if not isinstance(data, bytes):
             return ""
-        charset = _asked(part.get_content_charset, None) or ""
+        charset = asked(part.get_content_charset, None) or ""
         if not charset and part.get_content_type() == _HTML:
             charset = declared_encoding(data)
         mark = marked_encoding(data)
-        text = _decoded_as(data, mark) if mark else None
+        text = decoded_as(data, mark) if mark else None
         if text is None:
-            text = _text_of(data, charset or self._encoding)
+            text = text_of(data, charset or self._encoding)
         return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _asked(ask: Callable[[], _T], otherwise: _T) -> _T:
-    """What the library says, or ``otherwise`` where a broken header makes it fail."""
-    try:
-        return ask()
-    except _FAULTS:
-        return otherwise
 
 
 def _kind(part: Message) -> str:
@@ -327,7 +310,7 @@ def _inside(part: Message) -> Iterator[tuple[Message, str]]:
 
 def _is_attached(part: Message, kind: str) -> bool:
     """Whether a part of a type is a file rather than something to read in place."""
-    disposition = _asked(part.get_content_disposition, None)
+    disposition = asked(part.get_content_disposition, None)
     if disposition == "attachment":
         return True
     # Some mailers give a name to what is to be read in place.
@@ -341,22 +324,17 @@ def _file_name(part: Message) -> str:
     for key in ("Content-Disposition", "Content-Type"):
         value = _raw_field(part, key)
         if not value.isascii():  # the library would give every bare byte as U+FFFD
-            value = _words(value)
+            value = words(value)
             part.replace_header(key, value)
         is_named = is_named or "name" in value.lower()
-    name = _words(_asked(part.get_filename, None) or "") if is_named else ""
+    name = words(asked(part.get_filename, None) or "") if is_named else ""
     return name.replace("\\", "/").rsplit("/", 1)[-1].strip()
 
 
 def _fields_of(message: Message) -> dict[str, str]:
     """The fields of a message that are read; empty where it has none of the name."""
     written = {key.lower(): value for key, value in reversed([*message.raw_items()])}
-    return {name: _line(str(written.get(name.lower(), ""))) for name in _READ}
-
-
-def _line(value: str) -> str:
-    """A header value on one line, its encoded words read."""
-    return " ".join(_words(value).split())
+    return {name: one_line(str(written.get(name.lower(), ""))) for name in _READ}
 
 
 def _raw_field(message: Message, name: str) -> str:
@@ -365,62 +343,6 @@ def _raw_field(message: Message, name: str) -> str:
     return next((str(value) for key, value in fields if key.lower() == name.lower()), "")
 
 
-def _words(value: str) -> str:
-    """A header value with its encoded words (RFC 2047) and bare bytes read.
-
-    Blanks between encoded words say nothing, and a character may be torn between two.
-    """
-    if "=?" not in value and value.isascii():
-        return value
-    try:
-        value = _text_of(value.encode("utf-8", "surrogateescape"), "")
-    except UnicodeEncodeError:
-        value = value.encode("utf-8", "replace").decode()
-    out: list[str] = []
-    data, charset, at = b"", "", 0
-    for word in _encoded_word.finditer(value):
-        between = value[at : word.start()]
-        found = _word_bytes(word.group(2), word.group(3))
-        if between.strip() or not at or word.group(1).lower() != charset:
-            out.append(_text_of(data, charset))
-            data = b""
-        if between.strip() or not at:
-            out.append(between)
-        data, charset, at = data + found, word.group(1).lower(), word.end()
-    return "".join([*out, _text_of(data, charset), value[at:]])
-
-
-def _word_bytes(way: str, text: str) -> bytes:
-    """What an encoded word holds; its text itself where that is broken."""
-    try:
-        if way in "bB":
-            return binascii.a2b_base64(text.rstrip("=") + "===")
-        return binascii.a2b_qp(text, header=True)
-    except ValueError:
-        return text.encode("utf-8", "replace")
-
-
-def _text_of(data: bytes, charset: str) -> str:
-    """Bytes as text in a charset, else UTF-8, else Windows' Western one."""
-    name = "" if codec_of(charset) in _NO_CHARSETS else meant_encoding(charset)
-    text = _decoded_as(data, name) if name else None
-    if text is None:
-        text = _decoded_as(data, "utf-8")
-    if text is None:
-        text = _decoded_as(data, name or "cp1252", "replace")
-    # UTF-7 can write half a pair, which no file can hold.
-    text = text or ""
-    return text.encode("utf-8", "replace").decode() if name not in ("", "utf-8") else text
-
-
-def _decoded_as(data: bytes, name: str, errors: str = "strict") -> str | None:
-    """Bytes as text in an encoding; None where they are not in it."""
-    try:
-        return data.decode(name, errors)
-    except _FAULTS:
-        return None
-
-
 def _date(written: str) -> str:
     """The date that a field says as ISO 8601, or empty."""
-    return _asked(lambda: parsedate_to_datetime(written).isoformat(), "")
+    return asked(lambda: parsedate_to_datetime(written).isoformat(), "")
