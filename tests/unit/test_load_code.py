@@ -498,6 +498,30 @@ def test_what_stands_above_a_definition_goes_with_it() -> None:
         assert opening in openings(load(CODE[suffix][0], f"a{suffix}"))
 
 
+def test_functions_and_classes_that_are_assigned_to_a_name_are_headings() -> None:
+    """Fault: `exports.one = function…`, a Lua module's `M.one = function…`: no name to cite."""
+    grammar_or_skip(".js")
+    doc = load(
+        "exports.one = function (a) { return 1 };\nA.prototype.two = async (a) => { return 2 };\n"
+        "module.exports = exports = class extends A { m() { return 3 } };\n"
+        "const B = class { m() { return 4 } };\nx = 5;\ny += function () { return 6 };\n",
+        "a.js",
+    )
+    assert paths(doc)[:2] == [("exports.one",), ("A.prototype.two",)]
+    assert paths(doc)[2:6] == [("exports",), ("exports", "m"), ("B",), ("B", "m")]
+    assert openings(doc)[2] == "module.exports = exports = class extends A {"
+    check(doc)
+    grammar_or_skip(".lua")
+    doc = load(
+        "M.one = function(a)\n  return 1\nend\n-- é\nlocal two = function(a)\n  return 2\nend\n"
+        "a, b = 1, function() return 3 end\n",
+        "a.lua",
+    )
+    assert paths(doc)[:2] == [("M.one",), ("two",)]
+    assert openings(doc)[:2] == ["M.one = function(a)", "-- é\nlocal two = function(a)"]
+    check(doc)
+
+
 def test_every_language_has_an_example() -> None:
     for language in LANGUAGES:
         assert set(language.suffixes) & set(CODE), language.name

@@ -27,16 +27,24 @@ _WRAPPERS = frozenset(
     (
         *("export_statement", "ambient_declaration", "expression_statement", "type_declaration"),
         *("lexical_declaration", "variable_declaration", "template_declaration"),
-        *("type_definition", "local_declaration", "declaration"),
+        *("type_definition", "local_declaration", "declaration", "assignment_expression"),
     )
 )
 _ABOVE = frozenset(("attribute_item", "decorator"))
 _BODIES = frozenset(
     ("class_body", "enum_class_body", "function_body", "template_body", "protocol_body")
 )
-_VALUES = frozenset(("arrow_function", "function_expression", "generator_function"))
+_VALUES = frozenset(
+    ("arrow_function", "function_expression", "generator_function", "function_definition", "class")
+)
 _TYPES = frozenset(("struct_type", "interface_type"))
-_WITH_VALUE = ("variable_declarator", "field_definition", "public_field_definition")
+# What is a definition where a function or a class is assigned to its name.
+_WITH_VALUE = frozenset(
+    (
+        *("variable_declarator", "field_definition", "public_field_definition"),
+        *("assignment_expression", "assignment_statement"),
+    )
+)
 
 
 def read_tree(text: str, language: Language) -> tuple[list[Definition], bool]:
@@ -119,7 +127,7 @@ class _Reader:
         """A node as a definition; None for one without name or body, such as a prototype."""
         value = node
         if kind in _WITH_VALUE:
-            value = node.child_by_field_name("value")
+            value = _value(node, kind)
             if value is None or value.type not in _VALUES:
                 return None
         body = _body(value)
@@ -133,7 +141,7 @@ class _Reader:
         opening = self._opening(value, body, name_end)
         if not start <= name < name_end <= end or not start < opening <= end:
             return None
-        holds = kind in self._holders
+        holds = kind in self._holders or value.type == "class"
         return Definition(at(floor), start, name, name_end, opening, end, holds)
 
     def _outer(self) -> tuple[Any, int, int]:
@@ -181,7 +189,10 @@ def _name(node: Any, kind: str, above: Any) -> tuple[int, int] | None:
         last = node.child_by_field_name("type")
         first = node.child_by_field_name("trait") or last
         return (first.start_byte, last.end_byte) if last is not None else None
-    found = node.child_by_field_name("name") or node.child_by_field_name("property")
+    if kind == "assignment_statement":
+        found = node.named_children[0]
+        return found.start_byte, found.end_byte
+    found = next(filter(None, map(node.child_by_field_name, ("name", "property", "left"))), None)
     if found is not None:
         first = node.child_by_field_name("receiver") if kind == "method_declaration" else None
         return (first or found).start_byte, found.end_byte
@@ -198,6 +209,14 @@ def _name(node: Any, kind: str, above: Any) -> tuple[int, int] | None:
     if found is None and kind == "init_declaration":
         found = node.children[0] if node.children else None
     return (found.start_byte, found.end_byte) if found is not None else None
+
+
+def _value(node: Any, kind: str) -> Any:
+    """What is assigned to a name, or None; where Lua assigns several values, none is taken."""
+    if kind == "assignment_statement":
+        values = node.named_children[-1].named_children
+        return values[0] if len(values) == 1 else None
+    return node.child_by_field_name("right" if kind == "assignment_expression" else "value")
 
 
 def _body(node: Any) -> Any:

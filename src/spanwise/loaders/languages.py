@@ -30,7 +30,7 @@ class Language:
 
 _SCRIPT_FUNCTIONS = (
     *("function_declaration", "generator_function_declaration", "method_definition"),
-    "variable_declarator",
+    *("variable_declarator", "assignment_expression"),
 )
 _TYPED = (
     *("class_declaration", "abstract_class_declaration", "interface_declaration"),
@@ -164,7 +164,7 @@ LANGUAGES = (
         (".lua",),
         "text/x-lua",
         "tree_sitter_lua",
-        ("function_declaration",),
+        ("function_declaration", "assignment_statement"),
         comment=_DASHES,
     ),
     Language(
