@@ -233,6 +233,20 @@ def test_python_2() -> None:
     check(doc)
 
 
+def test_generics_are_found_by_a_python_that_does_not_know_them() -> None:
+    """Fault: one class with type parameters, read by Python 3.11, left its methods to no one."""
+    text = (
+        "class Box[T: (int, str) = int](Base[T]):\n    def m[U](self, u: U) -> T:\n"
+        "        return u\n\nclass Bare[\n    T,\n]:\n    async def n[V](self): return 1\n\n"
+        "def f[T](x: list[T]) -> T: return x[0]\n\nprint 'no Python 3 knows this'\n"
+    )
+    doc = load(text)
+    assert "its lines were looked at instead" in doc.meta["problem"]
+    assert paths(doc)[:5] == [("Box",), ("Box", "m"), ("Bare",), ("Bare", "n"), ("f",)]
+    assert openings(doc)[1:3] == ["def m[U](self, u: U) -> T:", "class Bare[\n    T,\n]:"]
+    check(doc)
+
+
 LONG = "\n".join(f"VALUE_{i} = {i}" for i in range(40))
 
 

@@ -62,8 +62,8 @@ _COLON = re.compile(r"[^:#]*(?:#[^\r\n]*[^:#]*)*:")
 # What the tolerant scan looks at: strings, comments, and definitions at line starts.
 _MARKS = re.compile(
     r"\"\"\"|'''|[\"'#\\]"
-    r"|(?:^|(?<=[\r\n]))([ \t\f]*)((?:async[ \t]+)?(?:def[ \t]+(?=\w+[ \t]*\()"
-    r"|class[ \t]+(?=\w+[ \t]*[(:])))(\w+)"
+    r"|(?:^|(?<=[\r\n]))([ \t\f]*)((?:async[ \t]+)?(?:def[ \t]+(?=\w+[ \t]*[(\[])"
+    r"|class[ \t]+(?=\w+[ \t]*[(:\[])))(\w+)"
 )
 _ONE_LINE = {
     '"': re.compile(r"\"(?:[^\"\\\r\n]|\\(?:\r\n|[\s\S]))*\"?"),
