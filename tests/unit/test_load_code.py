@@ -536,6 +536,24 @@ def test_functions_and_classes_that_are_assigned_to_a_name_are_headings() -> Non
     check(doc)
 
 
+def test_conversions_and_macros_of_c_are_called_by_their_whole_name() -> None:
+    """Fault: `operator bool() const` was called "() const", every test of a file "TEST"."""
+    grammar_or_skip(".cpp")
+    doc = load(
+        "struct A {\n  operator bool() const { return x; }\n"
+        "  explicit operator const T*() { return y; }\n  operator B<C>&() { return z; }\n"
+        "  A(int a) { x = a; }\n};\nn::A::operator int() { return 1; }\n"
+        "TEST(Refunds, Late) { EXPECT_EQ(1, 1); }\nnamespace n { CASE(one) { check(1); } }\n"
+        "A::A(int b) : x(b) { y = b; }\nint &(f)(int a) { return a; }\n",
+        "a.cpp",
+    )
+    assert [path[-1] for path in paths(doc)] == [
+        *("A", "operator bool", "operator const T*", "operator B<C>&", "A"),
+        *("n::A::operator int", "TEST(Refunds, Late)", "n", "CASE(one)", "A::A", "f"),
+    ]
+    check(doc)
+
+
 def test_every_language_has_an_example() -> None:
     for language in LANGUAGES:
         assert set(language.suffixes) & set(CODE), language.name

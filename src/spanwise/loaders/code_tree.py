@@ -38,6 +38,10 @@ _VALUES = frozenset(
     ("arrow_function", "function_expression", "generator_function", "function_definition", "class")
 )
 _TYPES = frozenset(("struct_type", "interface_type"))
+_OUTSIDE = frozenset(("translation_unit", "declaration_list"))
+_AROUND = frozenset(
+    ("reference_declarator", "parenthesized_declarator", "abstract_reference_declarator")
+)
 # What is a definition where a function or a class is assigned to its name.
 _WITH_VALUE = frozenset(
     (
@@ -196,19 +200,48 @@ def _name(node: Any, kind: str, above: Any) -> tuple[int, int] | None:
     if found is not None:
         first = node.child_by_field_name("receiver") if kind == "method_declaration" else None
         return (first or found).start_byte, found.end_byte
-    inner = node.child_by_field_name("declarator")
-    while found is None and inner is not None:
-        after = inner.child_by_field_name("declarator")
-        if after is None and inner.type in ("reference_declarator", "parenthesized_declarator"):
-            after = inner.named_children[-1] if inner.named_children else None
-        if after is None:
-            found = inner
-        inner = after
-    if found is None and kind in C_HOLDERS and above.type == "type_definition":
+    if kind == "function_definition":
+        return _c_name(node, above)
+    if kind in C_HOLDERS and above.type == "type_definition":
         found = above.child_by_field_name("declarator")
-    if found is None and kind == "init_declaration":
-        found = node.children[0] if node.children else None
+    elif kind == "init_declaration" and node.children:
+        found = node.children[0]
     return (found.start_byte, found.end_byte) if found is not None else None
+
+
+def _c_name(node: Any, above: Any) -> tuple[int, int] | None:
+    """The byte range of what a function of C or C++ is called.
+
+    A macro such as ``TEST(Refunds, Late)`` says a name only with what it is given.
+    """
+    inner, around = node.child_by_field_name("declarator"), node
+    while inner is not None and inner.type != "operator_cast":
+        after = _declared(inner)
+        if after is None:
+            break
+        inner, around = after, inner
+    if inner is None:
+        return None
+    end = inner.end_byte
+    is_macro = inner.type == "identifier" and around.type == "function_declarator"
+    if is_macro and node.child_by_field_name("type") is None and above.type in _OUTSIDE:
+        end = around.child_by_field_name("parameters").end_byte
+    named = inner
+    while named is not None and named.type == "qualified_identifier":
+        named = named.child_by_field_name("name")
+    if named is not None and named.type == "operator_cast":  # to a type, up to the parameters
+        while named is not None and named.type != "abstract_function_declarator":
+            named = _declared(named)
+        end = named.start_byte if named is not None else end
+    return inner.start_byte, end
+
+
+def _declared(node: Any) -> Any:
+    """What a declarator declares, without a sign or parameters around it, or None."""
+    inner = node.child_by_field_name("declarator")
+    if inner is None and node.type in _AROUND and node.named_children:
+        inner = node.named_children[-1]
+    return inner
 
 
 def _value(node: Any, kind: str) -> Any:
