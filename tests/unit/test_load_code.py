@@ -554,6 +554,25 @@ def test_conversions_and_macros_of_c_are_called_by_their_whole_name() -> None:
     check(doc)
 
 
+def test_classes_that_a_macro_shows_to_others_hold_their_methods() -> None:
+    """Fault: `class MY_EXPORT Foo` was read as a function, and its methods as no one's."""
+    grammar_or_skip(".cpp")
+    body = "\n".join(f"    int é{i} = {i};" for i in range(80))
+    doc = load(
+        f"class MY_EXPORT Foo final : public Bar {{\npublic:\n  Foo(int a) {{\n{body}\n  }}\n"
+        f"  void m() {{\n{body}\n  }}\n}};\nstruct GTEST_API_ S {{ void q() {{ a; }} }};\n"
+        "template <class T> class API A<T> { void n() { a; } };\n"
+        "struct API_POINT f() { return p; }\nclass API;\n",
+        "a.hpp",
+    )
+    assert paths(doc) == [
+        *(("Foo",), ("Foo", "Foo"), ("Foo", "m"), ("S",), ("S", "q"), ("A<T>",), ("A<T>", "n")),
+        *(("f",), ("class API",)),
+    ]
+    assert openings(doc)[0] == "class MY_EXPORT Foo final : public Bar {"
+    check(doc)
+
+
 def test_every_language_has_an_example() -> None:
     for language in LANGUAGES:
         assert set(language.suffixes) & set(CODE), language.name
@@ -625,6 +644,11 @@ def test_many_definitions_and_deep_errors_end() -> None:
     doc = load(f"let {','.join(f'f{i}=()=>{{}}' for i in range(20_000))};\n", "a.js")
     assert len(paths(doc)) == 20_000
     assert "problem" in load("{(" * 100_000, "a.js").meta
+    grammar_or_skip(".cpp")
+    for text in ("class API " * 20_000, "class " + "API" * 40_000, "class API" + " " * 200_000):
+        assert load(text, "a.h").text == text
+    doc = load("a.b = " * 5_000 + "function () { return 1 }\n", "a.js")
+    assert doc.text.startswith("a.b")
 
 
 def test_which_files_are_code() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from operator import index
@@ -67,11 +68,20 @@ def read_tree(text: str, language: Language) -> tuple[list[Definition], bool]:
             f"{purpose} needs another version of {language.module.replace('_', '-')} ({fault}); "
             'pip install -U "spanwise[code]"'
         ) from fault
-    data = text.encode("utf-8", "surrogatepass")
+    data = _known(text, language).encode("utf-8", "surrogatepass")
     # In ASCII every byte is a code point.
     reader = _Reader(text, index if data.isascii() else CodePoints(data), language)
     reader.read(sitter.Parser(grammar).parse(data).root_node)
     return reader.found, reader.lost * _SHARE <= len(data)
+
+
+def _known(text: str, language: Language) -> str:
+    """The text with blanks for what the grammar does not know, which is in ASCII."""
+    if not language.unknown:
+        return text
+    return re.sub(
+        language.unknown, lambda found: found[0].removesuffix(found[1]) + " " * len(found[1]), text
+    )
 
 
 class _Reader:

@@ -16,6 +16,7 @@ class Language:
     """A language that tree-sitter reads: its files, its grammar, what defines in it.
 
     ``functions`` and ``holders`` are node types; a holder's inner definitions always count.
+    ``unknown``: what its grammar does not know and passes over, as the group of a pattern.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Language:
     holders: tuple[str, ...] = ()
     grammar: str = "language"
     comment: str = _SLASHES
+    unknown: str = ""
 
 
 _SCRIPT_FUNCTIONS = (
@@ -37,6 +39,12 @@ _TYPED = (
     *("internal_module", "enum_declaration"),
 )
 _TYPED_FUNCTIONS = (*_SCRIPT_FUNCTIONS, "public_field_definition")
+# A macro by which a library shows a class to others, as in `class MY_EXPORT Name : Base {`; the
+# grammar takes the macro for the class, and what follows for a function.
+_SHOWING = (
+    r"\b(?:class|struct)\s+([A-Z\d_]{0,40}(?:EXPORT|API|PUBLIC|VISIB)[A-Z\d_]{0,40})"
+    r"(?=\s+[A-Za-z_][\w:<>, ]{0,200}[:{])"
+)
 C_HOLDERS = ("struct_specifier", "union_specifier", "enum_specifier")
 
 LANGUAGES = (
@@ -101,6 +109,7 @@ LANGUAGES = (
         "tree_sitter_cpp",
         ("function_definition",),
         (*C_HOLDERS, "class_specifier", "namespace_definition"),
+        unknown=_SHOWING,
     ),
     Language(
         "C#",
