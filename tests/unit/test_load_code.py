@@ -525,6 +525,14 @@ def test_functions_and_classes_that_are_assigned_to_a_name_are_headings() -> Non
     assert paths(doc)[2:6] == [("exports",), ("exports", "m"), ("B",), ("B", "m")]
     assert openings(doc)[2] == "module.exports = exports = class extends A {"
     check(doc)
+    for text in ("class { m() { return 1 } }", "class N { m() { return 1 } }"):
+        doc = load(f"/* é */\nexport default {text}\nexport {{ a as b }};\n", "a.js")
+        name = "N" if "N" in text else "default"
+        assert paths(doc)[:2] == [(name,), (name, "m")]
+        assert openings(doc)[0] == f"/* é */\nexport default {text[: text.index('{') + 1]}"
+        check(doc)
+    for text in ("(a) => { return a };", "async function* () { yield 1 }"):
+        assert paths(load(f"export default {text}\n", "a.ts"))[0] == ("default",)
     grammar_or_skip(".lua")
     doc = load(
         "M.one = function(a)\n  return 1\nend\n-- é\nlocal two = function(a)\n  return 2\nend\n"

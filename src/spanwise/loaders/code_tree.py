@@ -47,7 +47,7 @@ _AROUND = frozenset(
 _WITH_VALUE = frozenset(
     (
         *("variable_declarator", "field_definition", "public_field_definition"),
-        *("assignment_expression", "assignment_statement"),
+        *("assignment_expression", "assignment_statement", "export_statement"),
     )
 )
 
@@ -206,6 +206,9 @@ def _name(node: Any, kind: str, above: Any) -> tuple[int, int] | None:
     if kind == "assignment_statement":
         found = node.named_children[0]
         return found.start_byte, found.end_byte
+    if kind == "export_statement":  # what it exports has no name but this
+        found = next((child for child in node.children if child.type == "default"), None)
+        return (found.start_byte, found.end_byte) if found is not None else None
     found = next(filter(None, map(node.child_by_field_name, ("name", "property", "left"))), None)
     if found is not None:
         first = node.child_by_field_name("receiver") if kind == "method_declaration" else None

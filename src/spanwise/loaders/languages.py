@@ -32,7 +32,7 @@ class Language:
 
 _SCRIPT_FUNCTIONS = (
     *("function_declaration", "generator_function_declaration", "method_definition"),
-    *("variable_declarator", "assignment_expression"),
+    *("variable_declarator", "assignment_expression", "export_statement"),
 )
 _TYPED = (
     *("class_declaration", "abstract_class_declaration", "interface_declaration"),
