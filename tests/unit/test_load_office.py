@@ -636,6 +636,17 @@ def test_numbers_as_a_person_reads_them(code: str, value: str, said: str) -> Non
     assert load("a.xlsx", sheet(cells, styles=styles)).text.splitlines()[0] == f"| {said} |"
 
 
+def test_the_formats_of_cells_are_not_those_of_conditions() -> None:
+    """Fault: a conditional format of the same number turned dates into percentages."""
+    styles = b'<numFmts><numFmt numFmtId="164" formatCode="yyyy-mm-dd"/></numFmts>'
+    styles += b'<cellXfs><xf numFmtId="164"/><xf numFmtId="19"/></cellXfs>'
+    styles += b'<dxfs><dxf><numFmt numFmtId="164" formatCode="0%"/></dxf>'
+    styles += b'<dxf><numFmt numFmtId="19" formatCode="m/d/yyyy"/></dxf></dxfs>'
+    cells = b'<row r="1"><c s="0"><v>45352</v></c><c s="1"><v>0.75</v></c></row>'
+    doc = load("a.xlsx", sheet(cells, styles=styles))
+    assert doc.text.startswith("| 2024-03-01 | 18:00:00 |")
+
+
 def test_dates_from_1904() -> None:
     styles = b'<cellXfs><xf numFmtId="14"/></cellXfs>'
     cells = b'<row r="1"><c r="A1" s="0"><v>43890</v></c></row>'

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
-from itertools import repeat
+from itertools import chain, repeat
 from types import MappingProxyType
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
@@ -295,11 +295,10 @@ _PLAIN = _Format()
 def _formats_of(styles: Element) -> list[_Format]:
     """For each cell style how it shows numbers."""
     codes = dict(_BUILT_IN)
-    for written in styles.iter("x:numFmt"):
-        code = attribute(written, "formatCode")
-        codes[whole_number(attribute(written, "numFmtId"))] = _QUOTED.sub("", code).partition(";")[
-            0
-        ]
+    # Conditional formats hold codes too, under numbers of their own.
+    for written in chain.from_iterable(styles.iter("x:numFmts")):
+        code = _QUOTED.sub("", attribute(written, "formatCode"))
+        codes[whole_number(attribute(written, "numFmtId"))] = code.partition(";")[0]
     return [
         _format(codes.get(whole_number(attribute(style, "numFmtId")), "").lower())
         for table in styles.iter("x:cellXfs")
