@@ -233,6 +233,24 @@ def test_python_2() -> None:
     check(doc)
 
 
+def test_comments_above_a_definition_are_its_own_where_lines_are_looked_at() -> None:
+    """Fault: in code that is not parsed, a function below another and a comment was lost."""
+    text = (
+        "class A:\n    def f(self): return 1\n    # About g.\n    def g(self):\n"
+        "        return 2\n# About h.\n@deco\n# More.\ndef h():\n    return 3\n\n# About i.\n"
+        "def i(): return 4\n# The end.\n"
+    )
+    parsed, scanned = load(text), load(f"{text}print 'x'\n")
+    assert "problem" not in parsed.meta and "problem" in scanned.meta
+    assert paths(scanned)[:5] == paths(parsed)
+    assert paths(parsed) == [("A",), ("A", "f"), ("A", "g"), ("h",), ("i",)]
+    assert openings(scanned)[2:4] == [
+        "# About g.\n    def g(self):",
+        "# About h.\n@deco\n# More.\ndef h():",
+    ]
+    check(scanned)
+
+
 def test_generics_are_found_by_a_python_that_does_not_know_them() -> None:
     """Fault: one class with type parameters, read by Python 3.11, left its methods to no one."""
     text = (
