@@ -562,6 +562,27 @@ def test_functions_and_classes_that_are_assigned_to_a_name_are_headings() -> Non
     check(doc)
 
 
+def test_modules_of_typescript_and_functions_in_variables_of_go() -> None:
+    """Fault: `declare module` was passed over, and so was `var H = func…`."""
+    grammar_or_skip(".ts")
+    doc = load(
+        'declare module "a/b" { interface X { a: string } }\n'
+        "module M { function f() { return 1 } }\n",
+        "a.d.ts",
+    )
+    assert paths(doc) == [('"a/b"',), ('"a/b"', "X"), ("M",), ("M", "f")]
+    check(doc)
+    grammar_or_skip(".go")
+    doc = load(
+        "package a\n\n// About H.\nvar H = func(a int) {\n\tx()\n}\n"
+        "var (\n\tp = 1\n\tK = func() { y() }\n\ta, b = func() { z() }, 2\n)\n",
+        "a.go",
+    )
+    assert paths(doc)[:2] == [("H",), ("K",)]
+    assert openings(doc)[0] == "// About H.\nvar H = func(a int) {"
+    check(doc)
+
+
 def test_conversions_and_macros_of_c_are_called_by_their_whole_name() -> None:
     """Fault: `operator bool() const` was called "() const", every test of a file "TEST"."""
     grammar_or_skip(".cpp")

@@ -29,6 +29,7 @@ _WRAPPERS = frozenset(
         *("export_statement", "ambient_declaration", "expression_statement", "type_declaration"),
         *("lexical_declaration", "variable_declaration", "template_declaration"),
         *("type_definition", "local_declaration", "declaration", "assignment_expression"),
+        "var_declaration",
     )
 )
 _ABOVE = frozenset(("attribute_item", "decorator"))
@@ -36,7 +37,10 @@ _BODIES = frozenset(
     ("class_body", "enum_class_body", "function_body", "template_body", "protocol_body")
 )
 _VALUES = frozenset(
-    ("arrow_function", "function_expression", "generator_function", "function_definition", "class")
+    (
+        *("arrow_function", "function_expression", "generator_function", "function_definition"),
+        *("func_literal", "class"),
+    )
 )
 _TYPES = frozenset(("struct_type", "interface_type"))
 _OUTSIDE = frozenset(("translation_unit", "declaration_list"))
@@ -47,7 +51,7 @@ _AROUND = frozenset(
 _WITH_VALUE = frozenset(
     (
         *("variable_declarator", "field_definition", "public_field_definition"),
-        *("assignment_expression", "assignment_statement", "export_statement"),
+        *("assignment_expression", "assignment_statement", "export_statement", "var_spec"),
     )
 )
 
@@ -258,11 +262,14 @@ def _declared(node: Any) -> Any:
 
 
 def _value(node: Any, kind: str) -> Any:
-    """What is assigned to a name, or None; where Lua assigns several values, none is taken."""
+    """What is assigned to a name, or None; where there are several values, none is taken."""
     if kind == "assignment_statement":
-        values = node.named_children[-1].named_children
-        return values[0] if len(values) == 1 else None
-    return node.child_by_field_name("right" if kind == "assignment_expression" else "value")
+        value = node.named_children[-1]
+    else:
+        value = node.child_by_field_name("right" if kind == "assignment_expression" else "value")
+    if value is not None and value.type == "expression_list":
+        return value.named_children[0] if value.named_child_count == 1 else None
+    return value
 
 
 def _body(node: Any) -> Any:

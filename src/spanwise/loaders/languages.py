@@ -36,7 +36,7 @@ _SCRIPT_FUNCTIONS = (
 )
 _TYPED = (
     *("class_declaration", "abstract_class_declaration", "interface_declaration"),
-    *("internal_module", "enum_declaration"),
+    *("internal_module", "module", "enum_declaration"),
 )
 _TYPED_FUNCTIONS = (*_SCRIPT_FUNCTIONS, "public_field_definition")
 # A macro by which a library shows a class to others, as in `class MY_EXPORT Name : Base {`; the
@@ -79,7 +79,7 @@ LANGUAGES = (
         (".go",),
         "text/x-go",
         "tree_sitter_go",
-        ("function_declaration", "method_declaration"),
+        ("function_declaration", "method_declaration", "var_spec"),
         ("type_spec",),
     ),
     Language(
