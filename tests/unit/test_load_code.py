@@ -233,6 +233,38 @@ def test_python_2() -> None:
     check(doc)
 
 
+def test_comments_above_a_definition_are_its_own_where_lines_are_looked_at() -> None:
+    """Fault: in code that is not parsed, a function below another and a comment was lost."""
+    text = (
+        "class A:\n    def f(self): return 1\n    # About g.\n    def g(self):\n"
+        "        return 2\n# About h.\n@deco\n# More.\ndef h():\n    return 3\n\n# About i.\n"
+        "def i(): return 4\n# The end.\n"
+    )
+    parsed, scanned = load(text), load(f"{text}print 'x'\n")
+    assert "problem" not in parsed.meta and "problem" in scanned.meta
+    assert paths(scanned)[:5] == paths(parsed)
+    assert paths(parsed) == [("A",), ("A", "f"), ("A", "g"), ("h",), ("i",)]
+    assert openings(scanned)[2:4] == [
+        "# About g.\n    def g(self):",
+        "# About h.\n@deco\n# More.\ndef h():",
+    ]
+    check(scanned)
+
+
+def test_generics_are_found_by_a_python_that_does_not_know_them() -> None:
+    """Fault: one class with type parameters, read by Python 3.11, left its methods to no one."""
+    text = (
+        "class Box[T: (int, str) = int](Base[T]):\n    def m[U](self, u: U) -> T:\n"
+        "        return u\n\nclass Bare[\n    T,\n]:\n    async def n[V](self): return 1\n\n"
+        "def f[T](x: list[T]) -> T: return x[0]\n\nprint 'no Python 3 knows this'\n"
+    )
+    doc = load(text)
+    assert "its lines were looked at instead" in doc.meta["problem"]
+    assert paths(doc)[:5] == [("Box",), ("Box", "m"), ("Bare",), ("Bare", "n"), ("f",)]
+    assert openings(doc)[1:3] == ["def m[U](self, u: U) -> T:", "class Bare[\n    T,\n]:"]
+    check(doc)
+
+
 LONG = "\n".join(f"VALUE_{i} = {i}" for i in range(40))
 
 
@@ -498,6 +530,96 @@ def test_what_stands_above_a_definition_goes_with_it() -> None:
         assert opening in openings(load(CODE[suffix][0], f"a{suffix}"))
 
 
+def test_functions_and_classes_that_are_assigned_to_a_name_are_headings() -> None:
+    """Fault: `exports.one = function…`, a Lua module's `M.one = function…`: no name to cite."""
+    grammar_or_skip(".js")
+    doc = load(
+        "exports.one = function (a) { return 1 };\nA.prototype.two = async (a) => { return 2 };\n"
+        "module.exports = exports = class extends A { m() { return 3 } };\n"
+        "const B = class { m() { return 4 } };\nx = 5;\ny += function () { return 6 };\n",
+        "a.js",
+    )
+    assert paths(doc)[:2] == [("exports.one",), ("A.prototype.two",)]
+    assert paths(doc)[2:6] == [("exports",), ("exports", "m"), ("B",), ("B", "m")]
+    assert openings(doc)[2] == "module.exports = exports = class extends A {"
+    check(doc)
+    for text in ("class { m() { return 1 } }", "class N { m() { return 1 } }"):
+        doc = load(f"/* é */\nexport default {text}\nexport {{ a as b }};\n", "a.js")
+        name = "N" if "N" in text else "default"
+        assert paths(doc)[:2] == [(name,), (name, "m")]
+        assert openings(doc)[0] == f"/* é */\nexport default {text[: text.index('{') + 1]}"
+        check(doc)
+    for text in ("(a) => { return a };", "async function* () { yield 1 }"):
+        assert paths(load(f"export default {text}\n", "a.ts"))[0] == ("default",)
+    grammar_or_skip(".lua")
+    doc = load(
+        "M.one = function(a)\n  return 1\nend\n-- é\nlocal two = function(a)\n  return 2\nend\n"
+        "a, b = 1, function() return 3 end\n",
+        "a.lua",
+    )
+    assert paths(doc)[:2] == [("M.one",), ("two",)]
+    assert openings(doc)[:2] == ["M.one = function(a)", "-- é\nlocal two = function(a)"]
+    check(doc)
+
+
+def test_modules_of_typescript_and_functions_in_variables_of_go() -> None:
+    """Fault: `declare module` was passed over, and so was `var H = func…`."""
+    grammar_or_skip(".ts")
+    doc = load(
+        'declare module "a/b" { interface X { a: string } }\n'
+        "module M { function f() { return 1 } }\n",
+        "a.d.ts",
+    )
+    assert paths(doc) == [('"a/b"',), ('"a/b"', "X"), ("M",), ("M", "f")]
+    check(doc)
+    grammar_or_skip(".go")
+    doc = load(
+        "package a\n\n// About H.\nvar H = func(a int) {\n\tx()\n}\n"
+        "var (\n\tp = 1\n\tK = func() { y() }\n\ta, b = func() { z() }, 2\n)\n",
+        "a.go",
+    )
+    assert paths(doc)[:2] == [("H",), ("K",)]
+    assert openings(doc)[0] == "// About H.\nvar H = func(a int) {"
+    check(doc)
+
+
+def test_conversions_and_macros_of_c_are_called_by_their_whole_name() -> None:
+    """Fault: `operator bool() const` was called "() const", every test of a file "TEST"."""
+    grammar_or_skip(".cpp")
+    doc = load(
+        "struct A {\n  operator bool() const { return x; }\n"
+        "  explicit operator const T*() { return y; }\n  operator B<C>&() { return z; }\n"
+        "  A(int a) { x = a; }\n};\nn::A::operator int() { return 1; }\n"
+        "TEST(Refunds, Late) { EXPECT_EQ(1, 1); }\nnamespace n { CASE(one) { check(1); } }\n"
+        "A::A(int b) : x(b) { y = b; }\nint &(f)(int a) { return a; }\n",
+        "a.cpp",
+    )
+    assert [path[-1] for path in paths(doc)] == [
+        *("A", "operator bool", "operator const T*", "operator B<C>&", "A"),
+        *("n::A::operator int", "TEST(Refunds, Late)", "n", "CASE(one)", "A::A", "f"),
+    ]
+    check(doc)
+
+
+def test_classes_that_a_macro_shows_to_others_hold_their_methods() -> None:
+    """Fault: `class MY_EXPORT Foo` was read as a function, and its methods as no one's."""
+    grammar_or_skip(".cpp")
+    body = "\n".join(f"    int é{i} = {i};" for i in range(80))
+    doc = load(
+        f"class MY_EXPORT Foo final : public Bar {{\npublic:\n  Foo(int a) {{\n{body}\n  }}\n"
+        f"  void m() {{\n{body}\n  }}\n}};\nstruct GTEST_API_ S {{ void q() {{ a; }} }};\n"
+        "template <class T> class API A<T> { void n() { a; } };\n"
+        "struct API_POINT f() { return p; }\nclass API;\n",
+        "a.hpp",
+    )
+    assert paths(doc) == [
+        *(("Foo",), ("Foo", "Foo"), ("Foo", "m"), ("S",), ("S", "q"), ("A<T>",), ("A<T>", "n")),
+        *(("f",), ("class API",)),
+    ]
+    assert openings(doc)[0] == "class MY_EXPORT Foo final : public Bar {"
+    check(doc)
+
+
 def test_every_language_has_an_example() -> None:
     for language in LANGUAGES:
         assert set(language.suffixes) & set(CODE), language.name
@@ -569,6 +691,11 @@ def test_many_definitions_and_deep_errors_end() -> None:
     doc = load(f"let {','.join(f'f{i}=()=>{{}}' for i in range(20_000))};\n", "a.js")
     assert len(paths(doc)) == 20_000
     assert "problem" in load("{(" * 100_000, "a.js").meta
+    grammar_or_skip(".cpp")
+    for text in ("class API " * 20_000, "class " + "API" * 40_000, "class API" + " " * 200_000):
+        assert load(text, "a.h").text == text
+    doc = load("a.b = " * 5_000 + "function () { return 1 }\n", "a.js")
+    assert doc.text.startswith("a.b")
 
 
 def test_which_files_are_code() -> None:

@@ -238,6 +238,21 @@ def test_tables(html: str, expected: str | None) -> None:
     assert text(html) == expected
 
 
+@pytest.mark.parametrize(
+    "ruby",
+    [
+        "<ruby>漢<rt>かん</rt>字<rt>じ</rt></ruby>",
+        "<ruby>漢<rp>(</rp><rt>かん</rt><rp>)</rp>字<rp>(<rt>じ<rp>)</ruby>",
+        "<ruby><rb>漢<rt>かん<rb>字<rt>じ</ruby>",
+        "<ruby><rb>漢</rb><rb>字</rb><rtc><rt>かん</rt><rt>じ</rt></rtc></ruby>",
+    ],
+)
+def test_words_are_whole_beside_their_readings(ruby: str) -> None:
+    """Fault: what is printed small above a word stood inside it, and the word was not found."""
+    assert text(f"<p>その{ruby}は</p><p>次") == "その漢字は\n\n次"
+    assert text(f"{ruby[:-7]}<p>次") == "漢字\n\n次"  # neither is closed
+
+
 def test_headings() -> None:
     doc = page("<h1>A<br>b</h1><h2><div>C</div><div>D</div></h2>x<h3>open<p>y")
     assert doc.outline.paths == [("A b",), ("A b", "C D"), ("A b", "C D", "open")]

@@ -608,22 +608,43 @@ def sheet(cells: bytes, strings: bytes = b"", styles: bytes = b"", book: bytes =
         ("yyyy-mm-dd", "1", "1900-01-01"),
         ("yyyy-mm-dd", "61", "1900-03-01"),
         ("yyyy-mm-dd", "99999999999", "99999999999"),
+        ("yyyy-mm-dd", "45351.99999996528", "2024-02-29"),
+        ("yyyy-mm-dd", "45351.9999999999", "2024-03-01"),
         ("0.00", "3.0", "3"),
         ('0.0" days"', "3.5", "3.5"),
         ("[Red]#,##0", "1234567", "1234567"),
         ("General", "0.30000000000000004", "0.3"),
         ("General", "1E+20", "100000000000000000000"),
         ("General", "1E-7", "1e-07"),
+        ("0", "1234567890123456789", "1234567890123456789"),
+        ("0", "-1234567890123456789", "-1234567890123456789"),
+        ("General", "1.2345678901234567E+19", "12345678901234600000"),
+        ("00000", "2134", "02134"),
+        ("00000", "-2134", "-02134"),
+        ("00000", "2134.5", "2134.5"),
+        ("0000;-0", "123456", "123456"),
         ("0%", "0.07", "7%"),
         ("General", "nan", "nan"),
     ],
 )
 def test_numbers_as_a_person_reads_them(code: str, value: str, said: str) -> None:
+    """Fault: long ids lost their last digits, postal codes their zeros, late hours their day."""
     escaped = code.replace('"', "&quot;").encode()
     styles = b'<numFmts><numFmt numFmtId="200" formatCode="%s"/></numFmts>' % escaped
     styles += b'<cellXfs><xf numFmtId="200"/></cellXfs>'
     cells = b'<row r="1"><c r="A1" s="0"><v>%s</v></c></row>' % value.encode()
     assert load("a.xlsx", sheet(cells, styles=styles)).text.splitlines()[0] == f"| {said} |"
+
+
+def test_the_formats_of_cells_are_not_those_of_conditions() -> None:
+    """Fault: a conditional format of the same number turned dates into percentages."""
+    styles = b'<numFmts><numFmt numFmtId="164" formatCode="yyyy-mm-dd"/></numFmts>'
+    styles += b'<cellXfs><xf numFmtId="164"/><xf numFmtId="19"/></cellXfs>'
+    styles += b'<dxfs><dxf><numFmt numFmtId="164" formatCode="0%"/></dxf>'
+    styles += b'<dxf><numFmt numFmtId="19" formatCode="m/d/yyyy"/></dxf></dxfs>'
+    cells = b'<row r="1"><c s="0"><v>45352</v></c><c s="1"><v>0.75</v></c></row>'
+    doc = load("a.xlsx", sheet(cells, styles=styles))
+    assert doc.text.startswith("| 2024-03-01 | 18:00:00 |")
 
 
 def test_dates_from_1904() -> None:
@@ -690,6 +711,16 @@ def test_slides_in_the_order_they_are_shown(name: str) -> None:
     # The third slide shown is the second one made.
     with zipfile.ZipFile(FILES / "talk-python-pptx.pptx") as archive:
         assert b"Fourteen days" in archive.read("ppt/slides/slide2.xml")
+
+
+def test_slides_are_numbered_from_the_number_that_the_file_says() -> None:
+    """Fault: a talk that goes on at slide 12 was cited from slide 1."""
+    name = "talk-python-pptx.pptx"
+    for number, labels in ((b"12", "12 13 14 15"), (b"0", "0 1 2 3"), (b"x", "1 2 3 4")):
+        said = b'<p:presentation firstSlideNum="%s"' % number
+        doc = load(name, changed(name, "ppt/presentation.xml", b"<p:presentation", said))
+        slides = [part.label for part in doc.parts if part.kind == "slide"]
+        assert slides == labels.split()
 
 
 # RTF

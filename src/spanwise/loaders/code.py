@@ -62,8 +62,8 @@ _COLON = re.compile(r"[^:#]*(?:#[^\r\n]*[^:#]*)*:")
 # What the tolerant scan looks at: strings, comments, and definitions at line starts.
 _MARKS = re.compile(
     r"\"\"\"|'''|[\"'#\\]"
-    r"|(?:^|(?<=[\r\n]))([ \t\f]*)((?:async[ \t]+)?(?:def[ \t]+(?=\w+[ \t]*\()"
-    r"|class[ \t]+(?=\w+[ \t]*[(:])))(\w+)"
+    r"|(?:^|(?<=[\r\n]))([ \t\f]*)((?:async[ \t]+)?(?:def[ \t]+(?=\w+[ \t]*[(\[])"
+    r"|class[ \t]+(?=\w+[ \t]*[(:\[])))(\w+)"
 )
 _ONE_LINE = {
     '"': re.compile(r"\"(?:[^\"\\\r\n]|\\(?:\r\n|[\s\S]))*\"?"),
@@ -286,9 +286,11 @@ def _scanned(text: str) -> list[Definition]:
             open_ones.append((indent, following))
             opened = colons[following]
     out: list[Definition] = []
+    # Comments above what comes next are no part of what ends there.
+    firsts = {at: _decorated(text, at) for at in {*ends, *(start for start, _, _ in found)}}
     for (start, name, name_end), colon, end in zip(found, colons, ends, strict=True):
-        first = _decorated(text, start)
-        stop = start + len(text[start:end].rstrip())
+        first = firsts[start]
+        stop = start + len(text[start : max(firsts[end], name_end)].rstrip())
         is_class = text.startswith("class", start)
         out.append(Definition(first, first, name, name_end, min(colon, stop), stop, is_class))
     return out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from operator import index
@@ -27,16 +28,32 @@ _WRAPPERS = frozenset(
     (
         *("export_statement", "ambient_declaration", "expression_statement", "type_declaration"),
         *("lexical_declaration", "variable_declaration", "template_declaration"),
-        *("type_definition", "local_declaration", "declaration"),
+        *("type_definition", "local_declaration", "declaration", "assignment_expression"),
+        "var_declaration",
     )
 )
 _ABOVE = frozenset(("attribute_item", "decorator"))
 _BODIES = frozenset(
     ("class_body", "enum_class_body", "function_body", "template_body", "protocol_body")
 )
-_VALUES = frozenset(("arrow_function", "function_expression", "generator_function"))
+_VALUES = frozenset(
+    (
+        *("arrow_function", "function_expression", "generator_function", "function_definition"),
+        *("func_literal", "class"),
+    )
+)
 _TYPES = frozenset(("struct_type", "interface_type"))
-_WITH_VALUE = ("variable_declarator", "field_definition", "public_field_definition")
+_OUTSIDE = frozenset(("translation_unit", "declaration_list"))
+_AROUND = frozenset(
+    ("reference_declarator", "parenthesized_declarator", "abstract_reference_declarator")
+)
+# What is a definition where a function or a class is assigned to its name.
+_WITH_VALUE = frozenset(
+    (
+        *("variable_declarator", "field_definition", "public_field_definition"),
+        *("assignment_expression", "assignment_statement", "export_statement", "var_spec"),
+    )
+)
 
 
 def read_tree(text: str, language: Language) -> tuple[list[Definition], bool]:
@@ -55,11 +72,20 @@ def read_tree(text: str, language: Language) -> tuple[list[Definition], bool]:
             f"{purpose} needs another version of {language.module.replace('_', '-')} ({fault}); "
             'pip install -U "spanwise[code]"'
         ) from fault
-    data = text.encode("utf-8", "surrogatepass")
+    data = _known(text, language).encode("utf-8", "surrogatepass")
     # In ASCII every byte is a code point.
     reader = _Reader(text, index if data.isascii() else CodePoints(data), language)
     reader.read(sitter.Parser(grammar).parse(data).root_node)
     return reader.found, reader.lost * _SHARE <= len(data)
+
+
+def _known(text: str, language: Language) -> str:
+    """The text with blanks for what the grammar does not know, which is in ASCII."""
+    if not language.unknown:
+        return text
+    return re.sub(
+        language.unknown, lambda found: found[0].removesuffix(found[1]) + " " * len(found[1]), text
+    )
 
 
 class _Reader:
@@ -119,7 +145,7 @@ class _Reader:
         """A node as a definition; None for one without name or body, such as a prototype."""
         value = node
         if kind in _WITH_VALUE:
-            value = node.child_by_field_name("value")
+            value = _value(node, kind)
             if value is None or value.type not in _VALUES:
                 return None
         body = _body(value)
@@ -133,7 +159,7 @@ class _Reader:
         opening = self._opening(value, body, name_end)
         if not start <= name < name_end <= end or not start < opening <= end:
             return None
-        holds = kind in self._holders
+        holds = kind in self._holders or value.type == "class"
         return Definition(at(floor), start, name, name_end, opening, end, holds)
 
     def _outer(self) -> tuple[Any, int, int]:
@@ -181,23 +207,69 @@ def _name(node: Any, kind: str, above: Any) -> tuple[int, int] | None:
         last = node.child_by_field_name("type")
         first = node.child_by_field_name("trait") or last
         return (first.start_byte, last.end_byte) if last is not None else None
-    found = node.child_by_field_name("name") or node.child_by_field_name("property")
+    if kind == "assignment_statement":
+        found = node.named_children[0]
+        return found.start_byte, found.end_byte
+    if kind == "export_statement":  # what it exports has no name but this
+        found = next((child for child in node.children if child.type == "default"), None)
+        return (found.start_byte, found.end_byte) if found is not None else None
+    found = next(filter(None, map(node.child_by_field_name, ("name", "property", "left"))), None)
     if found is not None:
         first = node.child_by_field_name("receiver") if kind == "method_declaration" else None
         return (first or found).start_byte, found.end_byte
-    inner = node.child_by_field_name("declarator")
-    while found is None and inner is not None:
-        after = inner.child_by_field_name("declarator")
-        if after is None and inner.type in ("reference_declarator", "parenthesized_declarator"):
-            after = inner.named_children[-1] if inner.named_children else None
-        if after is None:
-            found = inner
-        inner = after
-    if found is None and kind in C_HOLDERS and above.type == "type_definition":
+    if kind == "function_definition":
+        return _c_name(node, above)
+    if kind in C_HOLDERS and above.type == "type_definition":
         found = above.child_by_field_name("declarator")
-    if found is None and kind == "init_declaration":
-        found = node.children[0] if node.children else None
+    elif kind == "init_declaration" and node.children:
+        found = node.children[0]
     return (found.start_byte, found.end_byte) if found is not None else None
+
+
+def _c_name(node: Any, above: Any) -> tuple[int, int] | None:
+    """The byte range of what a function of C or C++ is called.
+
+    A macro such as ``TEST(Refunds, Late)`` says a name only with what it is given.
+    """
+    inner, around = node.child_by_field_name("declarator"), node
+    while inner is not None and inner.type != "operator_cast":
+        after = _declared(inner)
+        if after is None:
+            break
+        inner, around = after, inner
+    if inner is None:
+        return None
+    end = inner.end_byte
+    is_macro = inner.type == "identifier" and around.type == "function_declarator"
+    if is_macro and node.child_by_field_name("type") is None and above.type in _OUTSIDE:
+        end = around.child_by_field_name("parameters").end_byte
+    named = inner
+    while named is not None and named.type == "qualified_identifier":
+        named = named.child_by_field_name("name")
+    if named is not None and named.type == "operator_cast":  # to a type, up to the parameters
+        while named is not None and named.type != "abstract_function_declarator":
+            named = _declared(named)
+        end = named.start_byte if named is not None else end
+    return inner.start_byte, end
+
+
+def _declared(node: Any) -> Any:
+    """What a declarator declares, without a sign or parameters around it, or None."""
+    inner = node.child_by_field_name("declarator")
+    if inner is None and node.type in _AROUND and node.named_children:
+        inner = node.named_children[-1]
+    return inner
+
+
+def _value(node: Any, kind: str) -> Any:
+    """What is assigned to a name, or None; where there are several values, none is taken."""
+    if kind == "assignment_statement":
+        value = node.named_children[-1]
+    else:
+        value = node.child_by_field_name("right" if kind == "assignment_expression" else "value")
+    if value is not None and value.type == "expression_list":
+        return value.named_children[0] if value.named_child_count == 1 else None
+    return value
 
 
 def _body(node: Any) -> Any:

@@ -30,7 +30,9 @@ def _names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_HIDDEN = _names("template audio video canvas datalist annotation annotation-xml")
+# How characters are read aloud stands between them, and whole words would not be found.
+_READINGS = _names("rt rp rtc")
+_HIDDEN = _READINGS | _names("template audio video canvas datalist annotation annotation-xml")
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _SECTIONS = frozenset(("thead", "tbody", "tfoot"))
 _CELLS = frozenset(("td", "th", "caption"))
@@ -129,6 +131,8 @@ class _Reader:
             "hidden" in attributes and attributes["hidden"] != "until-found"
         )
         role = _ROLES.get(name)
+        if self.quiet[0] in _READINGS and (role or name == "rb" or name in _READINGS):
+            self.quiet = ("", 0, 0)  # the end tag of a reading may be left out
         if role == "page":
             if name == "html":
                 lang = attributes.get("lang") or attributes.get("xml:lang", "")
@@ -253,6 +257,8 @@ class _Reader:
         if self.quiet[0] and name == self.quiet[0]:
             quiet, often, around = self.quiet
             self.quiet = (quiet, often - 1, around) if often > 1 else ("", 0, 0)
+        elif name == "ruby" and self.quiet[0] in _READINGS:
+            self.quiet = ("", 0, 0)
         role = _ROLES.get(name)
         if not role:
             if name == "br":

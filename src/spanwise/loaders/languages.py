@@ -16,6 +16,7 @@ class Language:
     """A language that tree-sitter reads: its files, its grammar, what defines in it.
 
     ``functions`` and ``holders`` are node types; a holder's inner definitions always count.
+    ``unknown``: what its grammar does not know and passes over, as the group of a pattern.
     """
 
     name: str
@@ -26,17 +27,25 @@ class Language:
     holders: tuple[str, ...] = ()
     grammar: str = "language"
     comment: str = _SLASHES
+    unknown: str = ""
 
 
 _SCRIPT_FUNCTIONS = (
     *("function_declaration", "generator_function_declaration", "method_definition"),
-    "variable_declarator",
+    *("variable_declarator", "assignment_expression", "export_statement"),
 )
 _TYPED = (
     *("class_declaration", "abstract_class_declaration", "interface_declaration"),
-    *("internal_module", "enum_declaration"),
+    *("internal_module", "module", "enum_declaration"),
 )
 _TYPED_FUNCTIONS = (*_SCRIPT_FUNCTIONS, "public_field_definition")
+# A macro by which a library shows a class to others, as in `class MY_EXPORT Name : Base {`; the
+# grammar takes the macro for the class, and what follows for a function. To look for a word's
+# beginning first would take four times as long.
+_SHOWING = (
+    r"(?:class|struct)\s+([A-Z\d_]{0,40}(?:EXPORT|API|PUBLIC|VISIB)[A-Z\d_]{0,40})"
+    r"(?=\s+[A-Za-z_][\w:<>, ]{0,200}[:{])"
+)
 C_HOLDERS = ("struct_specifier", "union_specifier", "enum_specifier")
 
 LANGUAGES = (
@@ -71,7 +80,7 @@ LANGUAGES = (
         (".go",),
         "text/x-go",
         "tree_sitter_go",
-        ("function_declaration", "method_declaration"),
+        ("function_declaration", "method_declaration", "var_spec"),
         ("type_spec",),
     ),
     Language(
@@ -101,6 +110,7 @@ LANGUAGES = (
         "tree_sitter_cpp",
         ("function_definition",),
         (*C_HOLDERS, "class_specifier", "namespace_definition"),
+        unknown=_SHOWING,
     ),
     Language(
         "C#",
@@ -164,7 +174,7 @@ LANGUAGES = (
         (".lua",),
         "text/x-lua",
         "tree_sitter_lua",
-        ("function_declaration",),
+        ("function_declaration", "assignment_statement"),
         comment=_DASHES,
     ),
     Language(

@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import repeat
+from decimal import Decimal
+from itertools import chain, repeat
 from types import MappingProxyType
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
@@ -285,6 +286,7 @@ class _Format(NamedTuple):
     has_time: bool = False
     adds_up: bool = False  # hours beyond 24
     percent: bool = False
+    digits: int = 0  # whole numbers have so many at the least, as postal codes do
 
 
 _PLAIN = _Format()
@@ -293,11 +295,10 @@ _PLAIN = _Format()
 def _formats_of(styles: Element) -> list[_Format]:
     """For each cell style how it shows numbers."""
     codes = dict(_BUILT_IN)
-    for written in styles.iter("x:numFmt"):
-        code = attribute(written, "formatCode")
-        codes[whole_number(attribute(written, "numFmtId"))] = _QUOTED.sub("", code).partition(";")[
-            0
-        ]
+    # Conditional formats hold codes too, under numbers of their own.
+    for written in chain.from_iterable(styles.iter("x:numFmts")):
+        code = _QUOTED.sub("", attribute(written, "formatCode"))
+        codes[whole_number(attribute(written, "numFmtId"))] = code.partition(";")[0]
     return [
         _format(codes.get(whole_number(attribute(style, "numFmtId")), "").lower())
         for table in styles.iter("x:cellXfs")
@@ -313,7 +314,8 @@ def _format(code: str) -> _Format:
     # `m` alone is a month, as in `mmm`.
     has_digits = "0" in code or "#" in code
     has_date = has_date or ("m" in code and not has_time and not has_digits)
-    return _Format(has_date, has_time, "[" in code, "%" in code)
+    digits = len(code) if code.strip("0") == "" else 0
+    return _Format(has_date, has_time, "[" in code, "%" in code, digits)
 
 
 def _number(written: str, shown_as: _Format, from_1904: bool) -> str:
@@ -330,6 +332,10 @@ def _number(written: str, shown_as: _Format, from_1904: bool) -> str:
             return moment
     if shown_as.percent:
         return f"{_plain(value * 100)}%"
+    if abs(value) >= 1e15 and written.strip().removeprefix("-").isdecimal():
+        return written.strip()  # other programs than Excel write all digits of an id
+    if shown_as.digits and value.is_integer():
+        return _plain(value).zfill(shown_as.digits + (value < 0))
     return _plain(value)
 
 
@@ -340,15 +346,18 @@ def _plain(value: float) -> str:
     ('3', '0.3', '10000000000000000')
     """
     if value.is_integer() and abs(value) < 1e21:
-        return str(int(value))
+        return str(int(value)) if abs(value) < 1e15 else f"{Decimal(f'{value:.15g}'):f}"
     return f"{value:.15g}"
 
 
 def _moment(value: float, shown_as: _Format, from_1904: bool) -> str:
     """A date, a time or both; empty where Excel has none."""
-    seconds = round(value * 86_400) if abs(value) < 3_000_000 else -1
-    if seconds < 0:
+    if not 0 <= value < 3_000_000:
         return ""
+    seconds = round(value * 86_400)
+    if not shown_as.has_time:
+        # The last second of a day is still of that day; less is what a float cannot tell.
+        seconds = int(value + 1e-8) * 86_400
     if not shown_as.has_date and (shown_as.adds_up or value < 1):
         minutes, second = divmod(seconds, 60)
         return f"{minutes // 60:02d}:{minutes % 60:02d}:{second:02d}"

@@ -63,8 +63,9 @@ class PptxLoader:
         links = relations(archive, path)
         builder = Builder()
         layouts: _Layouts = {}
-        slides = read_main(archive, path, "p:presentation").iter("p:sldId")
-        for number, slide in enumerate(slides, 1):
+        root = read_main(archive, path, "p:presentation")
+        first = whole_number(attribute(root, "firstSlideNum"), 1)
+        for number, slide in enumerate(root.iter("p:sldId"), first):
             kind, member = links.get(relation_id(slide), ("", ""))
             if kind != "slide":
                 raise LoadError(
