@@ -550,3 +550,16 @@ def test_presets_cut_tables_between_rows_and_code_at_lines(rows: int, splitter: 
         if passage.own_text.startswith("| row"):
             assert passage.context == "Prices\n| name | what it is | price |\n|-|-|-|"
     assert [cut.body for cut in explain(document, splitter)] == chunks.bodies
+
+
+@pytest.mark.parametrize(
+    "phrase", ["การคืนเงินใช้เวลาห้าถึงสิบวัน", "ការបង្វិលប្រាក់ត្រូវការពេល", "漢字文章の例です"]
+)
+def test_scripts_without_spaces_have_overlap_before_a_space_too(phrase: str) -> None:
+    """Fault: Thai, Lao, Myanmar and Khmer had none where the phrase before was longer than it."""
+    text = " ".join([phrase * 2] * 40)
+    chunks = by_paragraph(chunk_size=200, overlap=12).split(text)
+    assert all(
+        0 < body - start <= 12
+        for start, body in zip(chunks.starts[1:], chunks.bodies[1:], strict=True)
+    )
