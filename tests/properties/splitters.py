@@ -57,6 +57,7 @@ def cases(draw: Any, kind: type[Strategy], texts: st.SearchStrategy[str]) -> Cas
         options["min_size"] = draw(st.one_of(st.none(), st.just(0)))
         options["respect_headings"] = draw(st.booleans())
         options["preserve_code_blocks"] = draw(st.booleans())
+        options["respect_lines"] = draw(st.booleans())
         bound = options["max_size"] if isinstance(options.get("max_size"), int) else 2 * size
     elif name == "by_turn":
         options |= {"chunk_size": size, "overlap_turns": draw(st.integers(0, 3))}

@@ -41,6 +41,7 @@ from spanwise import (
     chunk_turns,
     explain,
     fixed_with_overlap,
+    for_answers,
     for_search,
     load,
     tokens,
@@ -48,6 +49,7 @@ from spanwise import (
     words,
 )
 from spanwise.cutting.sizers import Words
+from spanwise.embedders import FunctionEmbedder
 
 
 @pytest.mark.parametrize("text", ["## b", "# A\n\n## b", "x\n\n## b\n### c", "\ufeff## b"])
@@ -523,3 +525,41 @@ def test_a_cap_near_the_target_leaves_a_choice(options: dict[str, Any]) -> None:
     for at in range(3, 60, 4):
         edited = [*paragraphs[:at], paragraphs[at] + " new words", *paragraphs[at + 1 :]]
         assert _changed(by, before, "\n\n".join(edited)) <= 12
+
+
+CAPPED = for_search().within(
+    FunctionEmbedder(lambda texts: [[1.0]] * len(texts), id="x"), ceiling=600
+)
+
+
+@pytest.mark.parametrize("rows", [12, 20, 40, 120])
+@pytest.mark.parametrize("splitter", [for_search(), for_answers(), CAPPED])
+def test_presets_cut_tables_between_rows_and_code_at_lines(rows: int, splitter: Any) -> None:
+    """Fault: what was over twice the target was cut at words, in the middle of a row or a line."""
+    table = "".join(f"| row {i} | of some words, not many | {i * i} |\n" for i in range(rows))
+    code = "".join(f"    call(argument_{i}, another_{i}, third={i})\n" for i in range(rows))
+    page = f"# Prices\n\nIn euros.\n\n| name | what it is | price |\n|-|-|-|\n{table}\n"
+    page += f"## Code\n\ndef function():\n{code}"
+    document = Document(text=page, media_type="text/markdown")
+    chunks = splitter.split(document)
+    assert len(chunks) > 1
+    for passage in chunks:
+        assert page[: passage.body].rstrip(" ")[-1:] in ("", "\n")
+        assert page[passage.end : passage.end + 1] in ("", "\n")
+        assert ("| name" in passage.own_text) == ("| row 0 |" in passage.own_text)
+        if passage.own_text.startswith("| row"):
+            assert passage.context == "Prices\n| name | what it is | price |\n|-|-|-|"
+    assert [cut.body for cut in explain(document, splitter)] == chunks.bodies
+
+
+@pytest.mark.parametrize(
+    "phrase", ["การคืนเงินใช้เวลาห้าถึงสิบวัน", "ការបង្វិលប្រាក់ត្រូវការពេល", "漢字文章の例です"]
+)
+def test_scripts_without_spaces_have_overlap_before_a_space_too(phrase: str) -> None:
+    """Fault: Thai, Lao, Myanmar and Khmer had none where the phrase before was longer than it."""
+    text = " ".join([phrase * 2] * 40)
+    chunks = by_paragraph(chunk_size=200, overlap=12).split(text)
+    assert all(
+        0 < body - start <= 12
+        for start, body in zip(chunks.starts[1:], chunks.bodies[1:], strict=True)
+    )

@@ -33,6 +33,7 @@ from spanwise import (
     tokens,
 )
 from spanwise.cutting import sums, token_ends, units
+from spanwise.cutting.sizers import Counted
 from spanwise.tokenizing import Tokens
 
 PROSE = "The refund takes five to ten days, of which two are ours. Ask again after that!\n\n" * 30
@@ -353,6 +354,22 @@ def test_passages_go_into_a_piece_that_is_long(make: str) -> None:
         assert len(passages) <= 1.35 * len(plain) + 1
     padded = ("| xxx " + " " * 60 + " |\n") * 50
     assert sizer.whole(padded[: sizer.bind(padded).fit(0, len(padded), 60)]) >= 50
+
+
+@pytest.mark.parametrize("make", MAKES)
+@pytest.mark.parametrize("letters", ["漢字文章の例です。", "การคืนเงินใช้เวลา", "{a:[b,c]};"])
+@pytest.mark.parametrize("between", ["\n", "\n\n", "\r\n\r\n"])
+def test_what_fits_is_found_beside_a_line_end(make: str, letters: str, between: str) -> None:
+    """Fault: in a paragraph without spaces one character was said to fit where a hundred do."""
+    sizer = sizer_of(make)
+    text = between.join(letters * k for k in (3, 14, 30, 5, 20))
+    measure, plain = sizer.bind(text), Counted(text, sizer.whole)
+    for place in range(0, len(text), 11):
+        for limit in (25, 80):
+            end, far = (each.fit(place, len(text), limit) for each in (measure, plain))
+            assert far - end <= max(50, (end - place) // 2)
+            start, early = (each.back(0, place, limit) for each in (measure, plain))
+            assert start - early <= max(50, (place - start) // 2)
 
 
 def test_a_long_word_is_counted_whole_however_long() -> None:

@@ -11,8 +11,8 @@ from spanwise.cutting.spans import WHITE, start_at
 
 __all__ = ["reach"]
 
-# From here on most scripts are written without spaces.
-_FIRST_SPACELESS = "\u2e80"
+# Thai, Lao, Tibetan, Myanmar, Khmer, and all from where most scripts are written without spaces.
+_SPACELESS = re.compile("[\u0e00-\u109f\u1780-\u17ff\u2e80-\U0010ffff]")
 
 _WORD_START = re.compile(r"(?<=\s)[^\s\ufeff]")
 
@@ -51,7 +51,7 @@ def reach(
     if found == body:
         # No word begins in reach: only inside one long word, or where words are not spaced.
         found = start_at(text, border_after(text, lo, body, before), body)
-        if found < body and text[body - 1] in WHITE and text[found] < _FIRST_SPACELESS:
+        if found < body and text[body - 1] in WHITE and not _SPACELESS.match(text, found):
             return body
     return found if measure.size(found, body) <= overlap else body
 

@@ -15,10 +15,15 @@ from collections.abc import Callable
 from re import Pattern
 from typing import Generic, Protocol, TypeVar
 
+from spanwise.cutting.spans import first_ink
+
 __all__ = ["STRETCH", "Counts", "Summed"]
 
 # What has no place to part it is parted in stretches of so many code points.
 STRETCH = 48
+
+# A piece that is longer than this and than a quarter of what fits is gone into.
+_WORD = 16
 
 # So many answers of each kind are remembered of one text (about 6 MB in all).
 _REMEMBERED = 1 << 14
@@ -114,14 +119,16 @@ class Summed(ABC, Generic[_Counts]):
         places = [found.start() for found in self._counts.border.finditer(self._text, lo + 1, hi)]
         step = _furthest(len(places), lambda k: self.holds(lo, places[k - 1], limit))
         if step:
-            return places[step - 1]
+            return self._into(lo, places[step - 1], hi, limit)
         edge = places[0] if places else hi
         return lo + _furthest(edge - lo, lambda reach: self.holds(lo, lo + reach, limit))
 
     def _into(self, lo: int, reached: int, hi: int, limit: int) -> int:
         """How far beyond ``reached`` it fits, into a piece that is long beside what fits."""
-        near = min(hi, reached + max(STRETCH, (reached - lo) // 4))
-        if near == hi or self._counts.border.search(self._text, reached + 1, near):
+        near = min(hi, reached + max(_WORD, (reached - lo) // 4))
+        # A piece may open with white space of any length.
+        ink = max(reached + 1, first_ink(self._text, reached, near))
+        if near == hi or self._counts.border.search(self._text, ink, near):
             return reached
         end = min(hi, self._after(near)[0])
         if self._soft and self._is_soft(lo, end):
@@ -164,11 +171,14 @@ class Summed(ABC, Generic[_Counts]):
         places = [found.end() for found in self._counts.border.finditer(text, edge, reached)]
         step = _furthest(len(places), lambda k: self.holds(places[-k], hi, limit))
         if step:
-            return places[-step]
-        if reached < hi:
+            reached = places[-step]
+        edge = places[-step - 1] if step < len(places) else edge
+        if reached < hi and reached - edge <= max(_WORD, (hi - reached) // 4):
             return reached
-        edge = places[-1] if places else edge
-        return hi - _furthest(hi - edge, lambda reach: self.holds(hi - reach, hi, limit))
+        # Into a piece that is long beside what fits.
+        return reached - _furthest(
+            reached - edge, lambda more: self.holds(reached - more, hi, limit)
+        )
 
     def _sum(self, lo: int, hi: int) -> int:
         """The sum of the pieces of a range; exact where no soft place lies in it."""

@@ -78,7 +78,9 @@ def _cut_table(
     cut = packer.last(line, start, header, packer.furthest(start, atom.end))
     if cut < 0:
         cut = header
-    if packer.allows(start, cut) and packer.fits(atom.start, end_at(text, atom.start, header)):
+    if packer.allows(start, end_at(text, start, cut)) and packer.fits(
+        atom.start, end_at(text, atom.start, header)
+    ):
         packer.add(start, end_at(text, start, cut), boundary)
     else:
         head = atom.start if start < atom.start else 0

@@ -62,7 +62,8 @@ class Preset:
         chosen = splitter_for(document)
         if isinstance(chosen, ByHeading):
             # Found better than by_heading on pages with headings; gathers up to twice its target.
-            chosen = by_structure(target_size=max(1, self.chunk_size * 3 // 4))
+            target = max(1, self.chunk_size * 3 // 4)
+            chosen = by_structure(target_size=target, respect_lines=True)
         elif isinstance(chosen, ByParagraph):
             # Found as well as by_paragraph, and an edit changes the passages near it alone.
             chosen = by_heading(chunk_size=self.chunk_size)

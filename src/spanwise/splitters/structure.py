@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
@@ -50,6 +51,8 @@ class SemanticChunker(Strategy):
     ``min_size`` (unset: 200, or a fifth of a smaller target) that is neither
     heading nor code joins the one before, within ``max_size``. ``overlap``
     (unset: 100, or a tenth of a smaller target) comes on top, also within it.
+    With ``respect_lines`` what exceeds it is cut at line ends before words, and
+    a table between rows.
 
     >>> SemanticChunker(overlap=0).split("# A\\n\\nOne.\\n\\n# B\\n\\nTwo.").texts
     ['# A\\n\\nOne.', '# B\\n\\nTwo.']
@@ -63,6 +66,7 @@ class SemanticChunker(Strategy):
     overlap: int | None = None
     preserve_code_blocks: bool = True
     respect_headings: bool = True
+    respect_lines: bool = False
 
     def __post_init__(self) -> None:
         limits(
@@ -109,8 +113,9 @@ class SemanticChunker(Strategy):
         measure = self.measure(text)
         packer = Packer(text, measure, target, largest)
         paragraph = paragraph_level(text)
-        levels = (paragraph, SENTENCE, WORD, CLUSTER)
-        lined = (paragraph, line_level(text), *levels[1:])
+        line = line_level(text)
+        lined = (paragraph, line, SENTENCE, WORD, CLUSTER)
+        levels = (paragraph, SENTENCE, *([line] if self.respect_lines else []), WORD, CLUSTER)
         exempt: list[bool] = []
         boundary = "document"
         if structure.front:
@@ -126,6 +131,8 @@ class SemanticChunker(Strategy):
                     packer.add(start, end, boundary)
                 elif segment.kind == "fence":
                     refine_atom(packer, Atom(head, end, "fence"), start, lined, boundary)
+                elif (table := self._table_in(structure, packer, start, end)) >= 0:
+                    refine_atom(packer, Atom(table, end, "table"), start, lined, boundary)
                 elif exceeds(measure, start, end, target, LONG):
                     # A long list, or text without blank lines: no edit ripples to its end.
                     packer.fill_best(start, end, lined, boundary, (head, end + 1))
@@ -136,6 +143,18 @@ class SemanticChunker(Strategy):
                 boundary = paragraph.name
         self._merge(packer, exempt, floor, largest)
         return show(cap_pieces(packer, levels), overlap, structure.front, largest)
+
+    def _table_in(self, structure: Structure, packer: Packer, start: int, end: int) -> int:
+        """Where a table begins that is over the largest size, if its rows are kept, or -1."""
+        if self.respect_lines:
+            first = bisect_right(structure.atom_ends, start)
+            for i in range(first, bisect_left(structure.atom_starts, end)):
+                table = max(start, structure.atom_starts[i])
+                over = not packer.measure.holds(table, structure.atom_ends[i], self.largest)
+                # What stands above it goes with its header.
+                if structure.atom_kinds[i] == "table" and over and packer.fits(start, table):
+                    return table
+        return -1
 
     def _segments(self, text: str, structure: Structure) -> Iterator[_Segment]:
         """The stretches between hard boundaries; bare headings go with what follows."""

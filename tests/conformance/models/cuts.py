@@ -6,6 +6,7 @@ holds what the reference would look at. A cut is the end of the unit before it.
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from itertools import pairwise
 
@@ -180,7 +181,8 @@ def overlap_start(text: str, previous: int, body: int, overlap: int, earliest: i
         allowed = frozenset(clusters(text, previous, body))
     border = next((place for place in range(first, body) if place in allowed), body)
     place = ink_start(text, border, body, on)
-    spaced = js_is_space(text[body - 1]) and text[place] < "\u2e80"
+    spaceless = re.match("[\u0e00-\u109f\u1780-\u17ff\u2e80-\U0010ffff]", text[place])
+    spaced = js_is_space(text[body - 1]) and not spaceless
     return body if spaced else place  # spaced words, and none of them in reach
 
 
