@@ -7,6 +7,7 @@ import itertools
 import random
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy
 import pytest
@@ -386,6 +387,32 @@ def test_many_hits_of_one_document_are_widened_once() -> None:
             (hit,) = index.search("refund word", expand=expand)
             assert hit.text == text.strip()
             assert sum(asked) < 2 * len(index.chunks("d0.md"))
+
+
+@pytest.mark.parametrize("options", [{"budget": 500, "explain": True}, {"fold": False}], ids=str)
+@pytest.mark.parametrize("expand", ["document", "section"])
+def test_what_a_hit_was_widened_to_is_read_once(expand: str, options: dict[str, Any]) -> None:
+    """Fault: what was over the budget was read and measured again for each of its passages."""
+    text = "".join(f"refund word {i} of it. " for i in range(400))
+    with index_of(text, splitter=by_text(chunk_size=24, overlap=0)) as index:
+        store, asked, measured = index._store, [0], [0]
+        passages_of, text_of = store.passages_of, store.text
+
+        def counted(document: int, first: int, last: int) -> list[Passage]:
+            found = passages_of(document, first, last)
+            asked[0] += len(found)
+            return found
+
+        def measuring(document: int, start: int, end: int) -> str:
+            measured[0] += end - start
+            return text_of(document, start, end)
+
+        store.passages_of = counted  # type: ignore[method-assign]
+        store.text = measuring  # type: ignore[method-assign]
+        hits = index.search("refund word", expand=expand, limit=5, **options)
+        assert len(hits) == (0 if "budget" in options else 5)
+        assert asked[0] < 2 * len(index.chunks("d0.md"))
+        assert measured[0] <= len(text) * max(1, len(hits))
 
 
 def test_what_stands_above_the_first_heading_is_a_section() -> None:

@@ -60,6 +60,10 @@ class _Choice:
         # order and disjoint.
         self._holding: dict[bytes | str, _Kept] = {}
         self._ranges: dict[int, list[_Kept]] = {}
+        # What was read once: the sections of a document by their path, each its first and last
+        # passage and its range; and what ranges measure.
+        self._sections: dict[tuple[int, tuple[str, ...] | None], list[tuple[int, ...]]] = {}
+        self._sizes: dict[tuple[int, int, int], int] = {}
         self._fates: dict[int, tuple[Passage, Standing, str]] = {}
         self._spent = self._places = 0
         self._is_spent = False  # whether the budget had no room for a passage
@@ -244,8 +248,12 @@ class _Choice:
         return f"joined with {kept.passage.chunk.id}"
 
     def _size(self, document: int, start: int, end: int) -> int:
-        budget = self._wishes.budget
-        return 0 if budget is None else budget.sizer(self._store.text(document, start, end))
+        budget, place = self._wishes.budget, (document, start, end)
+        if budget is None:
+            return 0
+        if place not in self._sizes:
+            self._sizes[place] = budget.sizer(self._store.text(*place))
+        return self._sizes[place]
 
     def _over(self, size: int) -> str:
         self._is_spent = True
@@ -266,28 +274,31 @@ class _Choice:
                 start, end = min(start, near.chunk.start), max(end, near.chunk.end)
             return start, end
         path = chunk.heading_path if expand == "section" else None
-        for before in self._from(passage, path, -1):
-            start = before.start
-        for after in self._from(passage, path, 1):
-            end = after.end
+        known = self._sections.setdefault((passage.document, path), [])
+        at = bisect_right(known, chunk.index, key=lambda each: each[0])
+        if not at or known[at - 1][1] < chunk.index:
+            first, last = self._edge(passage, path, -1), self._edge(passage, path, 1)
+            known.insert(at, (first.index, last.index, first.start, last.end))
+            at += 1
+        _, _, start, end = known[at - 1]
         return start, end
 
-    def _from(self, passage: Passage, path: tuple[str, ...] | None, step: int) -> Iterator[Chunk]:
-        """The passages before or after one, as far as they are below a heading path.
+    def _edge(self, passage: Passage, path: tuple[str, ...] | None, step: int) -> Chunk:
+        """The furthest passage before or after one, as far as all are below a heading path.
 
         What stands below no heading ends where the first one begins; without a path all are meant.
         """
-        at = passage.chunk.index + step
+        edge, at = passage.chunk, passage.chunk.index + step
         while True:
             first, last = (at, at + _REACH) if step > 0 else (max(0, at - _REACH), at)
             found = self._store.passages_of(passage.document, first, last) if last >= 0 else []
             for near in found[::step]:
                 under = near.chunk.heading_path
                 if path is not None and (under[: len(path)] != path or (under and not path)):
-                    return
-                yield near.chunk
+                    return edge
+                edge = near.chunk
             if not found:
-                return
+                return edge
             at = last + 1 if step > 0 else first - 1
 
     def _hit(self, kept: _Kept) -> Hit:
