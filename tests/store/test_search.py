@@ -527,6 +527,22 @@ def test_repeats_take_no_place_from_what_is_asked_for() -> None:
         assert len(index.search("refund", budget=20)) == 1
 
 
+@pytest.mark.parametrize("options", [{}, {"rerank_depth": 2}, {"limit": 3}, {"explain": True}])
+def test_a_reranker_is_asked_once(options: dict[str, Any]) -> None:
+    """Fault: where repeats took places it was asked about the same texts for each look down."""
+    asked: list[list[str]] = []
+
+    def even(query: str, passages: list[str]) -> list[float]:
+        asked.append(passages)
+        return [1.0] * len(passages)
+
+    with index_of(*(f"Refund rule {i % 5}." for i in range(900)), "A refund, late.") as index:
+        hits = index.search("refund", rerank=even, **options)
+        assert len(asked) == 1
+        assert len(asked[0]) == len(set(asked[0])) == options.get("rerank_depth", 6)
+        assert len(hits) == min(len(asked[0]), options.get("limit", 10))
+
+
 def test_the_order_is_that_of_the_documents_however_they_were_written() -> None:
     """Fault: equal scores stood in the order of being written, and so did what a limit left."""
     texts = {name: f"Refund rule {name}." for name in "abcdefghijkl"}

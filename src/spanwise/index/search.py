@@ -39,22 +39,24 @@ class _Kept:
 
 
 def choose_hits(
-    store: Store, ranked: Sequence[tuple[Found, Standing]], wishes: Wishes
-) -> tuple[Hits, bool]:
-    """The hits among ranked passages with what became of the others, and whether they are few.
+    store: Store, ranked: Sequence[tuple[Found, Standing]], wishes: Wishes, *, is_all: bool
+) -> Hits | None:
+    """The hits among ranked passages with what became of the others.
 
-    Few: repeats took places, so that there may be more hits further down.
+    None where repeats took places, so that there may be more hits further down; but for ``is_all``.
     """
-    choice = _Choice(store, wishes)
-    return choice.of(ranked), choice.is_starved
+    choice = _Choice(store, wishes, is_all)
+    hits = choice.of(ranked)
+    return None if choice.is_starved else hits
 
 
 class _Choice:
     """Goes down a ranking and notes the fate of each passage."""
 
-    def __init__(self, store: Store, wishes: Wishes) -> None:
+    def __init__(self, store: Store, wishes: Wishes, is_all: bool) -> None:
         self._store = store
         self._wishes = wishes
+        self._is_all = is_all
         self._kept: dict[int, _Kept] = {}  # by the keys of their passages, best first
         # Only where hits are folded: who has these words, and whose ranges are in a document, in
         # order and disjoint.
@@ -67,10 +69,13 @@ class _Choice:
         self._fates: dict[int, tuple[Passage, Standing, str]] = {}
         self._spent = self._places = 0
         self._is_spent = False  # whether the budget had no room for a passage
+        self._is_short = False  # whether a reranker would be asked about more texts
 
     @property
     def is_starved(self) -> bool:
         """Whether hits are fewer than asked for since they stand for others too."""
+        if self._is_all or self._wishes.rerank is not None:
+            return self._is_short
         repeated = any(each.repeats or each.joined for each in self._kept.values())
         return repeated and len(self._kept) < self._wishes.limit and not self._is_spent
 
@@ -124,10 +129,15 @@ class _Choice:
     def _reranked(
         self, ranked: Sequence[tuple[Found, Standing]], rerank: Rerank
     ) -> list[tuple[Passage, Standing]]:
-        """The best passages of a ranking in the order of a reranker; it sees each text once."""
+        """The best passages of a ranking in the order of a reranker; it sees each text once.
+
+        So it is asked when the ranking has as many texts as it is to see, or all there are.
+        """
         standings = {found.chunk: standing for found, standing in ranked}
         passages, texts = self._distinct(list(standings))
-        if not texts:  # a model has no answer for nothing
+        few = self._wishes.fold and len(texts) < self._wishes.rerank_depth
+        self._is_short = few and not self._is_all
+        if self._is_short or not texts:  # a model has no answer for nothing
             return []
         answer = rerank(self._wishes.query, list(texts))
         scores = dict(zip(texts, _scores(answer, len(texts)), strict=True))
