@@ -1411,6 +1411,22 @@ def test_a_bundle_has_to_have_a_place(tmp_path: Path) -> None:
             index.import_bundle("a\0b")
 
 
+def test_what_is_no_bundle_is_refused_by_name(tmp_path: Path) -> None:
+    """Fault: a pipe was waited for without an end, and an index was said to be damaged."""
+    (tmp_path / "text").write_text("mine")
+    with Index.open(tmp_path / "i.db") as index:
+        index.add(Document(text="alpha", uri="a"))
+        for name in ("i.db", "text"):
+            with pytest.raises(StoreError, match="it is no bundle"):
+                index.import_bundle(tmp_path / name)
+        if hasattr(os, "mkfifo"):
+            os.mkfifo(tmp_path / "pipe")
+            with pytest.raises(StoreError, match="it is there and is no bundle"):
+                index.export_bundle(tmp_path / "pipe")
+            with pytest.raises(StoreError, match="it is no file"):
+                index.import_bundle(tmp_path / "pipe")
+
+
 @pytest.mark.parametrize("splitter", ["by_text", for_search, object()], ids=str)
 def test_what_is_no_splitter_is_refused(splitter: Any) -> None:
     with pytest.raises(OptionError, match="no splitter"):
