@@ -579,15 +579,19 @@ def test_to_explain_changes_no_hit() -> None:
         assert {each.why for each in hits.candidates} == {"returned"}
 
 
-@pytest.mark.parametrize("answer", [[[float("nan")] * 4], [], [[1.0] * 3]], ids=str)
-def test_a_vector_of_a_query_that_is_none_is_refused(answer: list[list[float]]) -> None:
-    """Fault: one that is no number found nothing, and said nothing."""
+@pytest.mark.parametrize(
+    "answer",
+    [[[float("nan")] * 4], [], [[1.0] * 3], "vectors", [["1", "2", "3", "x"]], [[1.0], [1.0] * 2]],
+    ids=str,
+)
+def test_a_vector_of_a_query_that_is_none_is_refused(answer: Any) -> None:
+    """Fault: one that is no number found nothing and said nothing; of others numpy complained."""
 
     class Broken:
         id, dimensions, ceiling = "broken", 4, None
         is_broken = False
 
-        def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        def embed(self, texts: Sequence[str]) -> Any:
             return answer if self.is_broken else [[1.0, 2.0, 3.0, 4.0] for _ in texts]
 
     embedder = Broken()
