@@ -1132,6 +1132,13 @@ def test_what_is_no_index_is_refused_by_name(tmp_path: Path) -> None:
     assert not path.exists()
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_is_said_where_an_index_is_made() -> None:
+    """Fault: it was said that there is no transaction to roll back."""
+    with pytest.raises(StoreError, match="full; free some room on the disk"):
+        Index.open("/dev/full")
+
+
 def test_a_reader_writes_nothing(tmp_path: Path, counter: Counting) -> None:
     write(tmp_path, {"d/a.md": "alpha"})
     with opened(tmp_path, counter) as index:
