@@ -508,6 +508,19 @@ def test_a_hit_marks_what_was_found() -> None:
         assert index.search("refund")[0].words == ("Refunds",)
 
 
+def test_a_letter_with_its_marks_is_marked_by_its_beginning() -> None:
+    """Fault: a beginning of one letter in a script without spaces found it, and marked nothing."""
+    for text, query, marked in (
+        ("ข้อมูล", "ข*", ("ข้",)),
+        ("ข้อมูล", "ข้*", ("ข้",)),
+        ("返金は十日", "返*", ("返",)),
+    ):
+        with index_of(text) as index:
+            (hit,) = index.search(query)
+            assert hit.words == marked, (text, query)
+            assert not index.search("ข" if "ข" in text else "五")
+
+
 def test_repeats_take_no_place_from_what_is_asked_for() -> None:
     """Fault: with a budget that nobody reached, or a reranker, what stood below them was lost."""
     texts = {f"d{i}": "Refund refund." for i in range(150)} | {"z": "A refund takes five days."}
