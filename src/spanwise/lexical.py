@@ -304,8 +304,9 @@ def _scan(
             continue
         stems.setdefault(stem(term[0]), number)
         short = len(term[0]) == 1 and term[0].isascii()
-        is_open = not short if begun is None else term[0] in begun
-        if quoted or _spaceless().match(term[0]) or not is_open:
+        whole = short or _spaceless().match(term[0]) is not None
+        is_open = not whole if begun is None else term[0] in begun
+        if quoted or not is_open:
             exact[term[0]] = number
         else:
             open_ended.append((term[0], number))

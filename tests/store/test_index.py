@@ -1132,6 +1132,13 @@ def test_what_is_no_index_is_refused_by_name(tmp_path: Path) -> None:
     assert not path.exists()
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_is_said_where_an_index_is_made() -> None:
+    """Fault: it was said that there is no transaction to roll back."""
+    with pytest.raises(StoreError, match="full; free some room on the disk"):
+        Index.open("/dev/full")
+
+
 def test_a_reader_writes_nothing(tmp_path: Path, counter: Counting) -> None:
     write(tmp_path, {"d/a.md": "alpha"})
     with opened(tmp_path, counter) as index:
@@ -1409,6 +1416,22 @@ def test_a_bundle_has_to_have_a_place(tmp_path: Path) -> None:
                 index.export_bundle(path)
         with pytest.raises(StoreError, match="cannot be read"):
             index.import_bundle("a\0b")
+
+
+def test_what_is_no_bundle_is_refused_by_name(tmp_path: Path) -> None:
+    """Fault: a pipe was waited for without an end, and an index was said to be damaged."""
+    (tmp_path / "text").write_text("mine")
+    with Index.open(tmp_path / "i.db") as index:
+        index.add(Document(text="alpha", uri="a"))
+        for name in ("i.db", "text"):
+            with pytest.raises(StoreError, match="it is no bundle"):
+                index.import_bundle(tmp_path / name)
+        if hasattr(os, "mkfifo"):
+            os.mkfifo(tmp_path / "pipe")
+            with pytest.raises(StoreError, match="it is there and is no bundle"):
+                index.export_bundle(tmp_path / "pipe")
+            with pytest.raises(StoreError, match="it is no file"):
+                index.import_bundle(tmp_path / "pipe")
 
 
 @pytest.mark.parametrize("splitter", ["by_text", for_search, object()], ids=str)

@@ -7,6 +7,7 @@ import itertools
 import random
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy
 import pytest
@@ -388,6 +389,32 @@ def test_many_hits_of_one_document_are_widened_once() -> None:
             assert sum(asked) < 2 * len(index.chunks("d0.md"))
 
 
+@pytest.mark.parametrize("options", [{"budget": 500, "explain": True}, {"fold": False}], ids=str)
+@pytest.mark.parametrize("expand", ["document", "section"])
+def test_what_a_hit_was_widened_to_is_read_once(expand: str, options: dict[str, Any]) -> None:
+    """Fault: what was over the budget was read and measured again for each of its passages."""
+    text = "".join(f"refund word {i} of it. " for i in range(400))
+    with index_of(text, splitter=by_text(chunk_size=24, overlap=0)) as index:
+        store, asked, measured = index._store, [0], [0]
+        passages_of, text_of = store.passages_of, store.text
+
+        def counted(document: int, first: int, last: int) -> list[Passage]:
+            found = passages_of(document, first, last)
+            asked[0] += len(found)
+            return found
+
+        def measuring(document: int, start: int, end: int) -> str:
+            measured[0] += end - start
+            return text_of(document, start, end)
+
+        store.passages_of = counted  # type: ignore[method-assign]
+        store.text = measuring  # type: ignore[method-assign]
+        hits = index.search("refund word", expand=expand, limit=5, **options)
+        assert len(hits) == (0 if "budget" in options else 5)
+        assert asked[0] < 2 * len(index.chunks("d0.md"))
+        assert measured[0] <= len(text) * max(1, len(hits))
+
+
 def test_what_stands_above_the_first_heading_is_a_section() -> None:
     """Fault: the section of a passage under no heading was the whole document."""
     text = "Preamble of the refund.\n\n# One\n\nAlpha text.\n\n# Two\n\nBeta text."
@@ -481,6 +508,19 @@ def test_a_hit_marks_what_was_found() -> None:
         assert index.search("refund")[0].words == ("Refunds",)
 
 
+def test_a_letter_with_its_marks_is_marked_by_its_beginning() -> None:
+    """Fault: a beginning of one letter in a script without spaces found it, and marked nothing."""
+    for text, query, marked in (
+        ("ข้อมูล", "ข*", ("ข้",)),
+        ("ข้อมูล", "ข้*", ("ข้",)),
+        ("返金は十日", "返*", ("返",)),
+    ):
+        with index_of(text) as index:
+            (hit,) = index.search(query)
+            assert hit.words == marked, (text, query)
+            assert not index.search("ข" if "ข" in text else "五")
+
+
 def test_repeats_take_no_place_from_what_is_asked_for() -> None:
     """Fault: with a budget that nobody reached, or a reranker, what stood below them was lost."""
     texts = {f"d{i}": "Refund refund." for i in range(150)} | {"z": "A refund takes five days."}
@@ -498,6 +538,22 @@ def test_repeats_take_no_place_from_what_is_asked_for() -> None:
             assert sum(len(hit.repeats) for hit in hits) == 149
         assert all(sorted(set(each)) == sorted(each) for each in asked)
         assert len(index.search("refund", budget=20)) == 1
+
+
+@pytest.mark.parametrize("options", [{}, {"rerank_depth": 2}, {"limit": 3}, {"explain": True}])
+def test_a_reranker_is_asked_once(options: dict[str, Any]) -> None:
+    """Fault: where repeats took places it was asked about the same texts for each look down."""
+    asked: list[list[str]] = []
+
+    def even(query: str, passages: list[str]) -> list[float]:
+        asked.append(passages)
+        return [1.0] * len(passages)
+
+    with index_of(*(f"Refund rule {i % 5}." for i in range(900)), "A refund, late.") as index:
+        hits = index.search("refund", rerank=even, **options)
+        assert len(asked) == 1
+        assert len(asked[0]) == len(set(asked[0])) == options.get("rerank_depth", 6)
+        assert len(hits) == min(len(asked[0]), options.get("limit", 10))
 
 
 def test_the_order_is_that_of_the_documents_however_they_were_written() -> None:
@@ -536,15 +592,19 @@ def test_to_explain_changes_no_hit() -> None:
         assert {each.why for each in hits.candidates} == {"returned"}
 
 
-@pytest.mark.parametrize("answer", [[[float("nan")] * 4], [], [[1.0] * 3]], ids=str)
-def test_a_vector_of_a_query_that_is_none_is_refused(answer: list[list[float]]) -> None:
-    """Fault: one that is no number found nothing, and said nothing."""
+@pytest.mark.parametrize(
+    "answer",
+    [[[float("nan")] * 4], [], [[1.0] * 3], "vectors", [["1", "2", "3", "x"]], [[1.0], [1.0] * 2]],
+    ids=str,
+)
+def test_a_vector_of_a_query_that_is_none_is_refused(answer: Any) -> None:
+    """Fault: one that is no number found nothing and said nothing; of others numpy complained."""
 
     class Broken:
         id, dimensions, ceiling = "broken", 4, None
         is_broken = False
 
-        def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        def embed(self, texts: Sequence[str]) -> Any:
             return answer if self.is_broken else [[1.0, 2.0, 3.0, 4.0] for _ in texts]
 
     embedder = Broken()

@@ -972,6 +972,17 @@ def test_remove(cli: Cli) -> None:
     assert cli("documents", "--in", "docs.db")[0] == 1
 
 
+@pytest.mark.parametrize("verb", [("documents",), ("search", "alpha"), ("show", "a.md")], ids=str)
+def test_lines_are_json_whatever_the_metadata(cli: Cli, verb: tuple[str, ...]) -> None:
+    """Fault: a number that JSON does not know was written as NaN."""
+    with Index.open("n.db") as index:
+        index.add(Document(text="alpha", uri="a.md"), metadata={"n": float("nan")})
+    status, out, _ = cli(*verb, "--in", "n.db", "--format", "jsonl")
+    assert status == 0
+    assert '"n": null' in out
+    json.loads(out, parse_constant=pytest.fail)
+
+
 # the rest ------------------------------------------------------------------------------------
 
 

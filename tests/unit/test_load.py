@@ -388,6 +388,14 @@ def test_front_matter_that_is_not_read_is_left_out(written: str) -> None:
     assert front_matter(text) == {"before": 1, "after": 2}
 
 
+@pytest.mark.parametrize(
+    "name", ["команда", "部署", "हिन्दी", "หัวข้อ", "été", "e\u0301te", "größe 2"]
+)
+def test_a_field_may_have_a_name_in_any_script(name: str) -> None:
+    """Fault: fields whose names begin with no ASCII letter were left out, so no filter saw them."""
+    assert front_matter(f"---\nbefore: 1\n{name}: x\n---\n") == {"before": 1, name: "x"}
+
+
 def test_front_matter_takes_time_that_grows_with_it() -> None:
     for piece in ("a ", "'' ", "#", " #", "  ", "[", ",", "a,", "\n  a", "\n- a", '\\"', ": "):
         for begin in ("", "[", "'", '"', "\n- ", ">\n  "):

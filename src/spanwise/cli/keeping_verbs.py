@@ -43,6 +43,7 @@ from spanwise.cli.options import (
 from spanwise.cli.screen import Screen
 from spanwise.cli.strategies import index_splitter
 from spanwise.errors import OptionError
+from spanwise.metadata import json_line
 
 __all__ = ["KEEPING_VERBS"]
 
@@ -72,7 +73,7 @@ def documents(
     if (format_ or (RowFormat.text if screen.is_terminal else RowFormat.jsonl)) is RowFormat.jsonl:
         for each in found:
             plain = asdict(each) | {"metadata": each.metadata}
-            sys.stdout.write(json.dumps(plain) + "\n")
+            sys.stdout.write(json_line(plain) + "\n")
         return
     document_rows(screen, found)
     passages = sum(each.chunks for each in found)

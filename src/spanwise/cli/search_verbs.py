@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any
@@ -28,6 +27,7 @@ from spanwise.cli.options import refuse_unused
 from spanwise.cli.screen import Screen, one_line
 from spanwise.errors import EmbedderError, MissingExtraError, StoreError, require
 from spanwise.index import Hits, Index
+from spanwise.metadata import json_line
 
 __all__ = ["SEARCH_VERBS"]
 
@@ -120,7 +120,7 @@ def search(
     form = format_ or (HitFormat.text if screen.is_terminal else HitFormat.jsonl)
     if form is HitFormat.jsonl:
         for line in _lines(hits, width):
-            sys.stdout.write(json.dumps(line) + "\n")
+            sys.stdout.write(json_line(line) + "\n")
     elif form is HitFormat.html:
         if hits or hits.candidates:
             screen.write("\n".join(html_of(hits, width)) + "\n")

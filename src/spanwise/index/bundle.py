@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from secrets import token_hex
-from typing import Any
+from typing import IO, Any
 
 from spanwise.chunks import join_context
 from spanwise.errors import OptionError, StoreError, shown
@@ -36,6 +36,8 @@ _FORMAT, _VERSION = "spanwise bundle", 2
 # The first version whose lines have digests and whose header says whether there are stems.
 _SEALED = 2
 _DIGEST_BYTES = 16
+
+_NO_BUNDLE = "{}: it is no bundle; export one with index.export_bundle"
 
 # What a document is made of, as JSON has it; its chunks and vectors are looked at one by one.
 _KINDS = {"uri": str, "media_type": str, "meta": dict, "changes": dict, "source": dict}
@@ -115,10 +117,11 @@ def _opened(line: str) -> dict[str, Any]:
 def _is_bundle(path: Path) -> bool:
     """Whether a file begins as a bundle does."""
     try:
-        with path.open("rb") as file:
-            return file.read(len(_FORMAT) + 20).find(_FORMAT.encode()) >= 0
-    except OSError:
+        with _open(path, "rb") as file:
+            start: bytes = file.read(len(_FORMAT) + 20)
+    except (OSError, ValueError):
         return False
+    return _FORMAT.encode() in start
 
 
 def _written(
@@ -174,7 +177,7 @@ def read_bundle(store: Store, making: Making, path: Path, namespace: str) -> int
 def _remade(path: Path) -> dict[str, str]:
     """How a bundle was made; nothing where that cannot be read, which is told later."""
     try:
-        with path.open(encoding="ascii") as file:
+        with _open(path, "r", "ascii") as file:
             header = json.loads(file.readline())
         made = {name: value for name, value in header.items() if isinstance(value, str)}
         read_splitter(made.get("splitter_made", ""))
@@ -184,12 +187,19 @@ def _remade(path: Path) -> dict[str, str]:
     return made
 
 
+def _open(path: Path, mode: str, encoding: str | None = None) -> IO[Any]:
+    """A bundle, which is read more than once; so a pipe is none, and is not waited for."""
+    if path.exists() and not path.is_file():
+        raise ValueError("it is no file")
+    return path.open(mode, encoding=encoding)
+
+
 def _documents(
     store: Store, making: Making, recipe: Recipe, path: Path, namespace: str
 ) -> Iterator[tuple[DocumentRow, list[ChunkRow], Any]]:
     """The documents of a bundle, each checked."""
     try:
-        file = path.open(encoding="ascii")
+        file = _open(path, "r", "ascii")
     except (OSError, ValueError) as fault:
         reason = getattr(fault, "strerror", None) or fault
         raise StoreError(f"{path}: it cannot be read ({reason}); check the path") from None
@@ -208,6 +218,8 @@ def _documents(
         except _DAMAGE as fault:
             if isinstance(fault, OptionError) and number == 0:
                 raise
+            if not _is_bundle(path):
+                raise StoreError(_NO_BUNDLE.format(path)) from None
             raise StoreError(
                 f"{path}: line {number + 1} is damaged ({type(fault).__name__}: {fault}); export "
                 "it again"
@@ -222,7 +234,7 @@ def _header(
     header: Any, path: Path, store: Store, making: Making, recipe: Recipe
 ) -> dict[str, Any]:
     if not isinstance(header, dict) or header.get("format") != _FORMAT:
-        raise StoreError(f"{path}: it is no bundle; export one with index.export_bundle")
+        raise StoreError(_NO_BUNDLE.format(path))
     if header["version"] > _VERSION:
         raise StoreError(
             f"{path}: it has version {header['version']}, and this library reads up to {_VERSION}; "

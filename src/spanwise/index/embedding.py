@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from spanwise.embedders.base import Embedder
-from spanwise.errors import EmbedderError, MissingExtraError, OptionError
+from spanwise.errors import EmbedderError, MissingExtraError, OptionError, shown
 from spanwise.index.matrix import unit_rows
 
 __all__ = ["Answer", "Embedding", "fingerprint_of", "unit_vectors"]
@@ -33,8 +33,14 @@ def fingerprint_of(embedder: Embedder) -> str:
 
 def unit_vectors(numpy: Any, embedder: Embedder, answer: Any, count: int) -> Any:
     """What an embedder answered as rows of length 1; `EmbedderError` for what is no such table."""
-    table = numpy.asarray(answer, dtype=numpy.float32)
     wanted = (count, embedder.dimensions)
+    try:
+        table = numpy.asarray(answer, dtype=numpy.float32)
+    except (TypeError, ValueError):
+        raise EmbedderError(
+            f"{embedder.id} answered {shown(answer)}; it must be a table of {wanted} finite "
+            "numbers, one row a text"
+        ) from None
     if table.shape != wanted or not numpy.isfinite(table).all():
         raise EmbedderError(
             f"{embedder.id} answered a table of {table.shape}; it must be {wanted} of "

@@ -505,11 +505,11 @@ class Index:
                     near = partial(self._store.find_near, space, vector, scope, mix=mix)
                     meaning = best(near, depth, uris)
                 ranked = fused(words, meaning, wishes.mode, wishes.fusion, wishes.weights, uris)
-                hits, is_starved = choose_hits(self._store, ranked, wishes)
-                # Repeats of one passage may have taken all places: look further down.
-                is_all = max(len(words), len(meaning)) < depth
-                if is_all or not is_starved or depth >= _DEEPEST:
+                is_all = max(len(words), len(meaning)) < depth or depth >= _DEEPEST
+                hits = choose_hits(self._store, ranked, wishes, is_all=is_all)
+                if hits is not None:
                     return hits
+                # Repeats of one passage may have taken all places: look further down.
                 depth *= _DEEPER
 
     # --- the whole --------------------------------------------------------------------------

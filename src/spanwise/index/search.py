@@ -39,34 +39,43 @@ class _Kept:
 
 
 def choose_hits(
-    store: Store, ranked: Sequence[tuple[Found, Standing]], wishes: Wishes
-) -> tuple[Hits, bool]:
-    """The hits among ranked passages with what became of the others, and whether they are few.
+    store: Store, ranked: Sequence[tuple[Found, Standing]], wishes: Wishes, *, is_all: bool
+) -> Hits | None:
+    """The hits among ranked passages with what became of the others.
 
-    Few: repeats took places, so that there may be more hits further down.
+    None where repeats took places, so that there may be more hits further down; but for ``is_all``.
     """
-    choice = _Choice(store, wishes)
-    return choice.of(ranked), choice.is_starved
+    choice = _Choice(store, wishes, is_all)
+    hits = choice.of(ranked)
+    return None if choice.is_starved else hits
 
 
 class _Choice:
     """Goes down a ranking and notes the fate of each passage."""
 
-    def __init__(self, store: Store, wishes: Wishes) -> None:
+    def __init__(self, store: Store, wishes: Wishes, is_all: bool) -> None:
         self._store = store
         self._wishes = wishes
+        self._is_all = is_all
         self._kept: dict[int, _Kept] = {}  # by the keys of their passages, best first
         # Only where hits are folded: who has these words, and whose ranges are in a document, in
         # order and disjoint.
         self._holding: dict[bytes | str, _Kept] = {}
         self._ranges: dict[int, list[_Kept]] = {}
+        # What was read once: the sections of a document by their path, each its first and last
+        # passage and its range; and what ranges measure.
+        self._sections: dict[tuple[int, tuple[str, ...] | None], list[tuple[int, ...]]] = {}
+        self._sizes: dict[tuple[int, int, int], int] = {}
         self._fates: dict[int, tuple[Passage, Standing, str]] = {}
         self._spent = self._places = 0
         self._is_spent = False  # whether the budget had no room for a passage
+        self._is_short = False  # whether a reranker would be asked about more texts
 
     @property
     def is_starved(self) -> bool:
         """Whether hits are fewer than asked for since they stand for others too."""
+        if self._is_all or self._wishes.rerank is not None:
+            return self._is_short
         repeated = any(each.repeats or each.joined for each in self._kept.values())
         return repeated and len(self._kept) < self._wishes.limit and not self._is_spent
 
@@ -120,10 +129,15 @@ class _Choice:
     def _reranked(
         self, ranked: Sequence[tuple[Found, Standing]], rerank: Rerank
     ) -> list[tuple[Passage, Standing]]:
-        """The best passages of a ranking in the order of a reranker; it sees each text once."""
+        """The best passages of a ranking in the order of a reranker; it sees each text once.
+
+        So it is asked when the ranking has as many texts as it is to see, or all there are.
+        """
         standings = {found.chunk: standing for found, standing in ranked}
         passages, texts = self._distinct(list(standings))
-        if not texts:  # a model has no answer for nothing
+        few = self._wishes.fold and len(texts) < self._wishes.rerank_depth
+        self._is_short = few and not self._is_all
+        if self._is_short or not texts:  # a model has no answer for nothing
             return []
         answer = rerank(self._wishes.query, list(texts))
         scores = dict(zip(texts, _scores(answer, len(texts)), strict=True))
@@ -244,8 +258,12 @@ class _Choice:
         return f"joined with {kept.passage.chunk.id}"
 
     def _size(self, document: int, start: int, end: int) -> int:
-        budget = self._wishes.budget
-        return 0 if budget is None else budget.sizer(self._store.text(document, start, end))
+        budget, place = self._wishes.budget, (document, start, end)
+        if budget is None:
+            return 0
+        if place not in self._sizes:
+            self._sizes[place] = budget.sizer(self._store.text(*place))
+        return self._sizes[place]
 
     def _over(self, size: int) -> str:
         self._is_spent = True
@@ -266,28 +284,31 @@ class _Choice:
                 start, end = min(start, near.chunk.start), max(end, near.chunk.end)
             return start, end
         path = chunk.heading_path if expand == "section" else None
-        for before in self._from(passage, path, -1):
-            start = before.start
-        for after in self._from(passage, path, 1):
-            end = after.end
+        known = self._sections.setdefault((passage.document, path), [])
+        at = bisect_right(known, chunk.index, key=lambda each: each[0])
+        if not at or known[at - 1][1] < chunk.index:
+            first, last = self._edge(passage, path, -1), self._edge(passage, path, 1)
+            known.insert(at, (first.index, last.index, first.start, last.end))
+            at += 1
+        _, _, start, end = known[at - 1]
         return start, end
 
-    def _from(self, passage: Passage, path: tuple[str, ...] | None, step: int) -> Iterator[Chunk]:
-        """The passages before or after one, as far as they are below a heading path.
+    def _edge(self, passage: Passage, path: tuple[str, ...] | None, step: int) -> Chunk:
+        """The furthest passage before or after one, as far as all are below a heading path.
 
         What stands below no heading ends where the first one begins; without a path all are meant.
         """
-        at = passage.chunk.index + step
+        edge, at = passage.chunk, passage.chunk.index + step
         while True:
             first, last = (at, at + _REACH) if step > 0 else (max(0, at - _REACH), at)
             found = self._store.passages_of(passage.document, first, last) if last >= 0 else []
             for near in found[::step]:
                 under = near.chunk.heading_path
                 if path is not None and (under[: len(path)] != path or (under and not path)):
-                    return
-                yield near.chunk
+                    return edge
+                edge = near.chunk
             if not found:
-                return
+                return edge
             at = last + 1 if step > 0 else first - 1
 
     def _hit(self, kept: _Kept) -> Hit:

@@ -207,7 +207,8 @@ class SqliteFile:
                 write_words_of_now(connection)
             connection.execute("COMMIT")
         except BaseException:
-            connection.execute("ROLLBACK")
+            if connection.in_transaction:  # SQLite may have ended it by itself
+                connection.execute("ROLLBACK")
             raise
 
 

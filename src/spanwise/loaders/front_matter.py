@@ -14,7 +14,8 @@ from spanwise.cutting.markdown_lines import front_end
 
 __all__ = ["front_matter"]
 
-_FIELD = re.compile(r"([A-Za-z_][\w .-]*):(?:\s+(.*))?$")
+# Beyond ASCII a name may hold what is no letter, such as the vowel signs of Thai.
+_FIELD = re.compile(r"([^\W\d][\w .\-\x80-\U0010ffff]*):(?:\s+(.*))?$")
 _ITEM = re.compile(r"(\s*)-(?:\s+(.*))?$")
 # A line that goes on with the field above it: indented, empty, a remark, an item, a list's end.
 _GOES_ON = re.compile(r"[ \t#\]]|-?$|-\s")
