@@ -213,7 +213,8 @@ def _name(node: Any, kind: str, above: Any) -> tuple[int, int] | None:
     if kind == "export_statement":  # what it exports has no name but this
         found = next((child for child in node.children if child.type == "default"), None)
         return (found.start_byte, found.end_byte) if found is not None else None
-    found = next(filter(None, map(node.child_by_field_name, ("name", "property", "left"))), None)
+    field = node.child_by_field_name
+    found = field("name") or field("property") or field("left")
     if found is not None:
         first = node.child_by_field_name("receiver") if kind == "method_declaration" else None
         return (first or found).start_byte, found.end_byte
