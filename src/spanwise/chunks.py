@@ -8,6 +8,7 @@ from hashlib import blake2b
 from pathlib import PurePosixPath
 from typing import Any, overload
 
+from spanwise.context import BETWEEN_HEADINGS, context_of, join_context
 from spanwise.cutting.caps import Cap
 from spanwise.cutting.sizers import Sizer, chars
 from spanwise.cutting.spans import Spans
@@ -17,13 +18,10 @@ from spanwise.metadata import json_line
 from spanwise.parts import Parts
 
 __all__ = [
-    "BETWEEN_HEADINGS",
     "ID_BYTES",
-    "LONGEST_HEADER",
     "Chunk",
     "Chunks",
     "TurnSpan",
-    "join_context",
 ]
 
 # Twelve hexadecimal digits: among a million passages of one document two
@@ -32,14 +30,6 @@ ID_BYTES = 6
 
 # Fields that the JSON form always has.
 _ALWAYS = ("heading_path", "pages", "lines")
-
-# A context helps an embedder only while it is short beside the text: a longer
-# title is cut, a longer table header left out.
-_LONGEST_TITLE = 200
-LONGEST_HEADER = 2000
-
-_BETWEEN_CONTEXT = "\n\n"
-BETWEEN_HEADINGS = " > "
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,7 +290,7 @@ class Chunks(Sequence[Chunk]):
         ):
             if start < body:
                 heading = outline.heading_at(body, end)
-                context = self._context(body, body, heading, text[body:end], self.limit)
+                context = context_of(self.document, body, body, heading, text[body:end], self.limit)
                 whole = join_context(context, text[start:end])
                 if start <= last or not self.limit.allows(whole):
                     self.starts[i] = body
@@ -315,7 +305,7 @@ class Chunks(Sequence[Chunk]):
         text = self.document.text[start:end]
         heading = self.document.outline.heading_at(body, end)
         limit = self.limit if within else None
-        return join_context(self._context(start, body, heading, text, limit), text)
+        return join_context(context_of(self.document, start, body, heading, text, limit), text)
 
     def context_is_short(self, i: int) -> bool:
         """Whether the context of chunk ``i`` gave way to the cap."""
@@ -355,7 +345,7 @@ class Chunks(Sequence[Chunk]):
             titles = outline.titles_between(body, end)
             if titles:
                 said["headings"] = titles
-        context = self._context(start, body, heading, document.text[start:end], self.limit)
+        context = context_of(document, start, body, heading, document.text[start:end], self.limit)
         if context:
             said["context"] = context
         if document.has_parts:
@@ -365,40 +355,6 @@ class Chunks(Sequence[Chunk]):
         if "turn" in document.kinds:
             said |= _of_turns(document.parts_between(start, end, "turn"), start, end)
         return said
-
-    def _context(self, start: int, body: int, heading: int, text: str, limit: Cap | None) -> str:
-        """What the own part stands under and its text does not say, within a cap.
-
-        Shortened outermost first: the document's title, the headings, the header
-        of a table that was cut.
-        """
-        outline = self.document.outline
-        found = outline.structure
-        path: list[str] = []
-        if heading >= 0:
-            path = [
-                outline.paths[i][-1][:_LONGEST_TITLE]
-                for i in outline.ancestors(heading)
-                if found.title_starts[i] < min(start, found.title_ends[i])
-            ]
-        title = self.document.meta.get("title")
-        if isinstance(title, str):
-            title = " ".join(title.split())[:_LONGEST_TITLE]
-            if title and title not in path and title not in text:
-                path.insert(0, title)
-        header = self.document.header_at(body)
-        shown_header = header[0] < start and header[1] - header[0] <= LONGEST_HEADER
-        header_text = self.document.text[header[0] : header[1]] if shown_header else ""
-        while path or header_text:
-            context = "\n".join(filter(None, (BETWEEN_HEADINGS.join(path), header_text)))
-            whole = join_context(context, text)
-            if limit is None or limit.allows(whole):
-                return context
-            if path:
-                del path[0]
-            else:
-                header_text = ""
-        return ""
 
 
 def _known(kind: type[Any], plain: Mapping[str, Any]) -> dict[str, Any]:
@@ -436,11 +392,6 @@ def _of_turns(turns: Parts, start: int, end: int) -> dict[str, Any]:
 def _first(values: Iterable[int | None]) -> int | None:
     """The first value that there is: a title before the first speaker has no time."""
     return next((value for value in values if value is not None), None)
-
-
-def join_context(context: str, text: str) -> str:
-    """The string that an embedder reads."""
-    return f"{context}{_BETWEEN_CONTEXT}{text}" if context else text
 
 
 def clock(milliseconds: int) -> str:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
-from spanwise.chunks import ID_BYTES, LONGEST_HEADER, Chunk, join_context
+from spanwise.chunks import ID_BYTES, Chunk
+from spanwise.context import LONGEST_HEADER, join_context
 from spanwise.cutting.spans import first_ink
 from spanwise.cutting.tallies import Tally
 from spanwise.loaders.records import next_line, next_row

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from rich.cells import cell_len
 from rich.text import Text
 
-from spanwise.chunks import BETWEEN_HEADINGS
 from spanwise.cli.screen import NARROWEST, Column, Rows, Screen, escaped, one_line, visible, wrap
 from spanwise.cli.tables import citation_of
+from spanwise.context import BETWEEN_HEADINGS
 from spanwise.index import Hit, Hits, Standing
 from spanwise.snippets import Highlight
 

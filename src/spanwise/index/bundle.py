@@ -17,7 +17,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import IO, Any
 
-from spanwise.chunks import join_context
+from spanwise.context import join_context
 from spanwise.errors import OptionError, StoreError, shown
 from spanwise.extras import require_extra
 from spanwise.index.files import Selection

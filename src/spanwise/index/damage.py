@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Any
 from zlib import crc32
 
-from spanwise.chunks import join_context
+from spanwise.context import join_context
 from spanwise.index.records import row_of
 from spanwise.index.rows import ChunkRow, checksum_of, digest_of, recipe_of, space_of
 from spanwise.index.texts import bytes_of

@@ -10,7 +10,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
-from spanwise.chunks import join_context
+from spanwise.context import join_context
 from spanwise.documents import Document
 from spanwise.errors import CeilingWarning, OptionError, StoreError
 from spanwise.index.embedding import Answer, Embedding

@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
-from spanwise.chunks import Chunk, Chunks, join_context
+from spanwise.chunks import Chunk, Chunks
+from spanwise.context import join_context
 from spanwise.documents import Document
 from spanwise.errors import OptionError, shown
 from spanwise.index.texts import bytes_of

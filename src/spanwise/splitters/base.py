@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import ClassVar, Protocol, TypeVar
 
-from spanwise.chunks import BETWEEN_HEADINGS, Chunks, join_context
+from spanwise.chunks import Chunks
+from spanwise.context import BETWEEN_HEADINGS, join_context
 from spanwise.cutting.caps import Cap, Capped, bind_capped
 from spanwise.cutting.levels import (
     CLAUSE,

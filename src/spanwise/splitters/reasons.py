@@ -5,7 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass
 
-from spanwise.chunks import Chunks, join_context
+from spanwise.chunks import Chunks
+from spanwise.context import join_context
 from spanwise.cutting.caps import Capped, bind_capped
 from spanwise.cutting.levels import (
     CLAUSE,
