@@ -9,7 +9,7 @@ import json
 import os
 import random
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -31,7 +31,7 @@ from spanwise import (
 )
 from spanwise.embedders.function import FunctionEmbedder
 from spanwise.errors import EmbedderError
-from spanwise.index import Index, IndexReport, Progress, SqliteStore
+from spanwise.index import Index, IndexReport, Progress, SqliteStore, sqlite_file
 from spanwise.index.bundle import _sealed
 from spanwise.index.sqlite_file import SqliteFile
 from spanwise.loaders.files import read_raw
@@ -1098,6 +1098,33 @@ def test_differences_from_the_files_are_named(tmp_path: Path, counter: Counting)
 
 
 # --- refusals -------------------------------------------------------------------------------
+
+
+def test_an_index_that_another_process_makes_meanwhile_is_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fault: what the file said it was and its tables were of two moments, so it was refused."""
+    connected = sqlite_file._connected
+    for moment in range(12):
+        path = tmp_path / f"{moment}.db"
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("PRAGMA journal_mode = WAL")
+        left = [moment]
+
+        def trace(statement: str, path: Path = path, left: list[int] = left) -> None:
+            left[0] -= 1
+            if left[0] == -1 and not statement.startswith("--"):
+                Index.open(path).close()
+
+        def opened(name: str, trace: Callable[[str], None] = trace) -> sqlite3.Connection:
+            monkeypatch.setattr(sqlite_file, "_connected", connected)
+            connection = connected(name)
+            connection.set_trace_callback(trace)
+            return connection
+
+        monkeypatch.setattr(sqlite_file, "_connected", opened)
+        with Index.open(path) as index:
+            assert index.documents() == []
 
 
 def test_what_is_no_index_is_refused_by_name(tmp_path: Path) -> None:

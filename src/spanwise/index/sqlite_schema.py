@@ -121,13 +121,12 @@ def change_settings(connection: sqlite3.Connection, settings: Mapping[str, str])
 
 def is_current(connection: sqlite3.Connection) -> bool:
     """Whether a file is an index of this version."""
-    return _marks_of(connection) == (_APPLICATION, _VERSION)
+    return _marks_of(connection)[:2] == (_APPLICATION, _VERSION)
 
 
 def refuse_others(connection: sqlite3.Connection, name: str) -> int:
     """The version of a file; `StoreError` for one of a newer library or that is no index."""
-    application, found = _marks_of(connection)
-    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    application, found, tables = _marks_of(connection)
     if application != _APPLICATION and (application or found or tables):
         raise StoreError(f"{name}: it is a database of another kind; give another path")
     if found > _VERSION:
@@ -161,11 +160,13 @@ def upgrade(connection: sqlite3.Connection, name: str) -> None:
         connection.execute(f"PRAGMA user_version = {_VERSION}")
 
 
-def _marks_of(connection: sqlite3.Connection) -> tuple[int, int]:
-    """What a file says it is, and its version."""
-    (application,) = connection.execute("PRAGMA application_id").fetchone()
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    return application, version
+def _marks_of(connection: sqlite3.Connection) -> tuple[int, int, int]:
+    """What a file says it is, its version, and how many tables it has, all of one moment."""
+    marks: tuple[int, int, int] = connection.execute(
+        "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master) "
+        "FROM pragma_application_id, pragma_user_version"
+    ).fetchone()
+    return marks
 
 
 def make_words(connection: sqlite3.Connection, stems: bool) -> None:
