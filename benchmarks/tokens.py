@@ -2,9 +2,10 @@
 
 Every run gives text and start of every chunk, without overlap, in turns over the same new strings.
 The raw pass encodes the whole string once by the same tokenizer. Ours run cold, with a sizer that
-has counted nothing, and warm, with one that has read another text. Peers are made anew for each
-run, as some remember what they count; slow ones run a few times, on a text cut to `--slow-limit`.
-A text larger than the corpus repeats its paragraphs, which favours all that remember counts.
+has counted nothing, and warm, with one that has read another text, of 2 MB at least. Peers are made
+anew for each run, as some remember what they count; slow ones run a few times, on a text cut to
+`--slow-limit`. A text larger than the corpus repeats its paragraphs, which favours all that
+remember counts.
 
 Outside the time each chunk's text is counted again by the tokenizer alone, with what it adds:
 printed are the chunks over 512, those that are so without what it adds, and those that are not
@@ -52,8 +53,8 @@ FIXTURE = Path(__file__).resolve().parents[1] / "tests" / "data" / "minilm_token
 # Below this size five different texts take turns; a larger one stands for itself.
 _SMALL = 1.0
 
-# The text that a warm sizer has read is of another seed than any that is timed.
-_OTHER_SEED = 100
+# The text that a warm sizer has read is of another seed than any that is timed, and so long.
+_OTHER_SEED, _OTHER_MB = 100, 2.0
 
 # A slow peer runs this often on a text that was cut for it.
 _SLOW_RUNS = 3
@@ -223,7 +224,7 @@ def measure(
     """One table: the rate of each runner, in MB/s of UTF-8, and what its chunks are."""
     make_text = corpora.prose if kind == "prose" else corpora.markdown
     texts = [make_text(mb, seed) for seed in range(5)] if mb < _SMALL else [make_text(mb)]
-    other = make_text(mb, _OTHER_SEED)
+    other = make_text(max(mb, _OTHER_MB), _OTHER_SEED)
     all_runners = runners(model, chosen)
     parts = {each.name: [*map(partial(_part, each, slow_limit), texts)] for each in all_runners}
     rates: dict[str, list[float]] = {each.name: [] for each in all_runners}

@@ -10,14 +10,17 @@ import json
 import re
 import warnings
 from collections.abc import Callable
+from functools import partial
 from hashlib import blake2b
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
+from spanwise.cutting.encodings import Encoding, Reader, by_lists, by_tables
 from spanwise.cutting.naming import named
 from spanwise.cutting.sizers import Counted, Measure
-from spanwise.cutting.token_ends import Encoding
 from spanwise.cutting.units import MARKS, SPACES, SPACES_AND_LINES, WORDS, Counter
 from spanwise.errors import OptionError, TokenizerWarning, shown
 from spanwise.extras import require_extra
@@ -343,7 +346,8 @@ def _encoding(encoding: Any, encode_ordinary: Callable[[str], list[int]]) -> Tok
         lengths = [0] * (max(ranks.values()) + 1)
         for token, rank in ranks.items():
             lengths[rank] = len(token)
-        counter = Encoding(encode_ordinary, lengths, parting)
+        twin = partial(_twin, encoding, lengths) if _is_tiktoken(encoding) else None
+        counter = Encoding(encode_ordinary, _reader(encoding, lengths), parting, twin)
     else:
         counter = Counter(lambda texts: [len(encode_ordinary(text)) for text in texts], parting)
     return Tokens(
@@ -352,6 +356,39 @@ def _encoding(encoding: Any, encode_ordinary: Callable[[str], list[int]]) -> Tok
         proved=proved,
         name=name,
         fingerprint=f"tokens({name})",
+    )
+
+
+def _reader(encoding: Any, lengths: list[int]) -> Reader:
+    """What reads where the tokens of an encoding end."""
+    to_numpy = getattr(encoding, "encode_to_numpy", None)
+    if to_numpy is None or not _is_tiktoken(encoding) or find_spec("numpy") is None:
+        return by_lists(encoding.encode_ordinary, lengths)
+
+    def encode(text: str) -> Any:
+        try:
+            return to_numpy(text, disallowed_special=())
+        except UnicodeEncodeError:
+            return to_numpy(readable(text), disallowed_special=())
+
+    return by_tables(encode, lengths, import_module("numpy"))
+
+
+def _is_tiktoken(encoding: Any) -> bool:
+    """Whether threads may run while it encodes; bpe-openai, which has its methods, lets none."""
+    return type(encoding).__module__.partition(".")[0] == "tiktoken"
+
+
+def _twin(encoding: Any, lengths: list[int]) -> Reader:
+    """The reader of a tiktoken encoding that shares nothing with this one."""
+    return _reader(
+        type(encoding)(
+            encoding.name,
+            pat_str=encoding._pat_str,
+            mergeable_ranks=encoding._mergeable_ranks,
+            special_tokens=encoding._special_tokens,
+        ),
+        lengths,
     )
 
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import random
+import signal
 import string
 import sys
+import threading
+import time
 import warnings
 from collections.abc import Callable
 from functools import cache
@@ -30,9 +34,10 @@ from spanwise import (
     cap,
     explain,
     fixed_with_overlap,
+    tokenizing,
     tokens,
 )
-from spanwise.cutting import sums, token_ends, units
+from spanwise.cutting import encodings, sums, token_ends, units
 from spanwise.cutting.sizers import Counted
 from spanwise.tokenizing import Tokens
 
@@ -47,6 +52,7 @@ SHORT = (
     (token_ends, "_RUN", 20),
     (token_ends, "_WINDOW", 6),
     (token_ends, "_BLOCK_BITS", 2),
+    (token_ends, "_AHEAD", 3),
     (units, "STRETCH", 5),
     (units, "_PART", 20),
     (units, "_LONGEST", 12),
@@ -268,7 +274,7 @@ def test_a_long_text_is_counted_in_runs(make: str) -> None:
     assert sizer.bind(text).size(0, len(text)) >= sizer.whole(text)
     text = "\U00012000" * 100_000  # four tokens each, and 200,000 are refused
     assert sizer.bind(text).size(0, len(text)) >= 400_000
-    assert 400_000 <= sizer(text) <= 400_000 + 2 * token_ends._SEAM
+    assert 400_000 <= sizer(text) <= 400_000 + 2 * encodings._SEAM
 
 
 def test_one_endless_word_is_never_counted_short() -> None:
@@ -425,37 +431,94 @@ def test_a_run_without_spaces_is_given_in_bounded_pieces() -> None:
         assert max(map(len, encoding.given)) <= 2000
 
 
-def test_runs_encoded_at_once_give_what_they_give_one_by_one(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """However many cores there are, and with pieces that are too long in between."""
+@pytest.fixture
+def shared_reading(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Short runs, each text of several read by four threads."""
     monkeypatch.setattr(token_ends, "_RUN", 200)
-    text = (PROSE + FOREIGN + "a" * 2000 + "\n\ud83d\ude00 ") * 3
-    sizer = sizer_of("cl100k_base")
+    monkeypatch.setattr(encodings, "_MUCH", 1)
+    monkeypatch.setattr(encodings, "cores", lambda: 4)
+
+
+def tiktoken_of(name: str) -> Any:
+    """An encoding of tiktoken, from the tables that bpe-openai carries."""
+    tables = pytest.importorskip("bpe_openai").get_encoding(name)
+    return pytest.importorskip("tiktoken").Encoding(
+        name,
+        pat_str=tables._pat_str,
+        mergeable_ranks=tables._mergeable_ranks,
+        special_tokens=tables._special_tokens,
+    )
+
+
+@pytest.mark.parametrize("with_numpy", [True, False])
+@pytest.mark.parametrize("name", ["cl100k_base", "o200k_base"])
+def test_an_encoding_of_tiktoken_read_by_threads_measures_as_one_by_one(
+    name: str, with_numpy: bool, shared_reading: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With control tokens, pieces that are too long and surrogates, with numpy and without."""
+    if not with_numpy:
+        monkeypatch.setattr(tokenizing, "find_spec", lambda module: None)
+    text = (PROSE + FOREIGN + "a" * 2000 + "\n\ud83d\ude00 <|endoftext|> \ud800 b ") * 3
+    ours = tokens(tiktoken_of(name))
     found = []
-    for cores in (1, 2, 64):
-        monkeypatch.setattr(token_ends, "cores", lambda cores=cores: cores)
+    for sizer in (sizer_of(name), ours, ours):
         measure = sizer.bind(text)
         assert isinstance(measure, token_ends.TokenEnds)
         found.append([measure.size(at, at + 300) for at in range(0, len(text), 100)])
         found[-1] += by_text(chunk_size=50, sizer=sizer).split(text).starts
     assert found[0] == found[1] == found[2]
+    assert isinstance(ours._counter, encodings.Encoding)
+    assert len(ours._counter._helpers) == 3
 
 
-def test_what_an_encoder_raises_while_runs_are_encoded_at_once_is_raised(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def bytes_read(threads: set[int]) -> encodings.Encoding:
+    """An encoding of bytes that notes the threads in which it is read."""
+
     def encode(text: str) -> list[int]:
+        threads.add(threading.get_ident())
+        time.sleep(0.001)  # as an encoder would, others may run meanwhile
         if "bad" in text:
             raise ValueError("no token for bad")
         return list(text.encode())
 
-    monkeypatch.setattr(token_ends, "_RUN", 200)
-    monkeypatch.setattr(token_ends, "cores", lambda: 4)
-    encoding = token_ends.Encoding(encode, [1] * 256, units.SPACES)
+    read = encodings.by_lists(encode, [1] * 256)
+    return encodings.Encoding(encode, read, units.SPACES, lambda: read)
+
+
+def test_what_an_encoder_raises_while_threads_read_is_raised(shared_reading: None) -> None:
+    threads: set[int] = set()
+    encoding = bytes_read(threads)
     assert encoding.bind(PROSE).size(0, len(PROSE)) == len(PROSE)
+    assert len(threads) > 1
     with pytest.raises(ValueError, match="no token for bad"):
-        encoding.bind(PROSE + "bad " + PROSE)
+        encoding.bind(PROSE + PROSE + "bad ")
+
+
+def test_where_no_thread_can_be_started_one_reads(
+    shared_reading: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def start(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    threads: set[int] = set()
+    assert bytes_read(threads).bind(PROSE).size(0, len(PROSE)) == len(PROSE)
+    assert threads == {threading.get_ident()}
+
+
+def test_a_fork_reads_with_threads_of_its_own(shared_reading: None) -> None:
+    """Threads do not live on in a fork: it would wait for ever for theirs."""
+    encoding = bytes_read(set())
+    encoding.bind(PROSE)
+    if not hasattr(os, "fork"):
+        pytest.skip("no forks here")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads
+        child = os.fork()
+    if not child:
+        signal.alarm(20)
+        os._exit(encoding.bind(PROSE).size(0, len(PROSE)) != len(PROSE))
+    assert os.waitpid(child, 0)[1] == 0
 
 
 @pytest.mark.parametrize("most", [50, 700])

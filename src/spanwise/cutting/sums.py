@@ -111,9 +111,10 @@ class Summed(ABC, Generic[_Counts]):
         if first < hi:
             room = before + limit
             reached = self._reached(room, hi) if room >= 0 else lo
-            if self._soft:
+            soft = self._soft and self._is_soft(lo, reached + 1)
+            if soft:
                 reached = self._soft_reach(lo, reached, hi, limit)
-            if reached > lo and (self._soft or reached >= first):
+            if reached > lo and (soft or reached >= first):
                 return self._into(lo, reached, hi, limit)
             hi = first if first > lo else min(hi, self._after(lo + 1)[0])
         places = [found.start() for found in self._counts.border.finditer(self._text, lo + 1, hi)]

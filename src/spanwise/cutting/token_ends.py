@@ -7,35 +7,25 @@ many tokens as end there.
 
 from __future__ import annotations
 
-import os
 import re
 from array import array
 from bisect import bisect_left, bisect_right
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from importlib import import_module
-from itertools import accumulate
+from collections.abc import Iterator
+from itertools import accumulate, islice
 from typing import TYPE_CHECKING
 
 from spanwise.cutting.sums import STRETCH, Summed
-from spanwise.cutting.units import Parting
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
+    from spanwise.cutting.encodings import Encoding
 
-__all__ = ["Encoding", "TokenEnds"]
+__all__ = ["TokenEnds", "runs"]
 
 # A run is at least so long, and looked at in windows for pieces that are too long.
 _RUN, _WINDOW = 1 << 15, 512
 
-# Code points given to an encoder at once, of up to four tokens each: bpe-openai refuses 200,000.
-_MOST = 48_000
-
-# Parts of one piece may have fewer tokens than the whole; each cut stands for so many more.
-_SEAM = 8
-
-# More threads than this gain little: what is left is Python's.
-_THREADS = 4
+# So many runs are read before their ends are kept.
+_AHEAD = 64
 
 # A text of so many code points may have more bytes than the smaller places hold.
 _MANY = 1 << 30
@@ -45,82 +35,6 @@ _INNER = bytes(range(0x80, 0xC0))
 
 # Of a text that is not ASCII it is kept where in UTF-8 every block of so many code points begins.
 _BLOCK_BITS = 8
-
-
-class Encoding:
-    """How many tokens a string has by an encoding that adds none.
-
-    Args:
-        encode: the tokens of a string.
-        lengths: how many bytes each token has.
-        parting: where counts add up.
-    """
-
-    __slots__ = ("border", "encode", "lengths")
-
-    added = 0
-
-    def __init__(
-        self, encode: Callable[[str], list[int]], lengths: list[int], parting: Parting
-    ) -> None:
-        self.encode = encode
-        self.lengths = lengths
-        self.border = parting.border
-
-    def whole(self, text: str) -> int:
-        """The true count of a string.
-
-        It is read in runs, for encoders refuse long strings. A piece of over 48,000 code points
-        that has no place to part it is parted anyway: its count is at most so much over the
-        true one as merges reach beyond the cuts.
-        """
-        if len(text) <= _MOST:
-            return self.opening(text)
-        counts = [
-            self.opening(text[at : min(at + _MOST, stop)]) + (at > start) * _SEAM
-            for start, stop, _ in runs(text, self.border)
-            for at in range(start, stop, _MOST)
-        ]
-        return sum(counts)
-
-    size = whole
-
-    def opening(self, text: str) -> int:
-        """The count of a string that is not long."""
-        return len(self.encode(text)) if text else 0
-
-    following = opening
-
-    def each(self, texts: Iterable[str], count: int) -> Iterator[list[int]]:
-        """The tokens of ``count`` strings, in order; of several at once, where there are cores.
-
-        Encoders let other threads run while they read. A few strings are read ahead at most.
-        """
-        threads = min(_THREADS, count, cores())
-        if threads < 2:
-            yield from map(self.encode, texts)
-            return
-        # Not imported above: it brings logging along, which few need.
-        pools = import_module("concurrent.futures")
-        with pools.ThreadPoolExecutor(threads, "spanwise") as pool:
-            reading: deque[Future[list[int]]] = deque()
-            for text in texts:
-                reading.append(pool.submit(self.encode, text))
-                if len(reading) > 2 * threads:
-                    yield reading.popleft().result()
-            while reading:
-                yield reading.popleft().result()
-
-    def bind(self, text: str) -> TokenEnds:
-        """The encoding bound to a text, which is then read once."""
-        return TokenEnds(text, self)
-
-
-def cores() -> int:
-    """How many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def runs(text: str, border: re.Pattern[str]) -> Iterator[tuple[int, int, bool]]:
@@ -142,7 +56,7 @@ def runs(text: str, border: re.Pattern[str]) -> Iterator[tuple[int, int, bool]]:
         yield start, at, False
 
 
-class TokenEnds(Summed[Encoding]):
+class TokenEnds(Summed["Encoding"]):
     """An encoding bound to a text: the place of every token's end in UTF-8."""
 
     __slots__ = ("_blocks", "_ends")
@@ -155,33 +69,35 @@ class TokenEnds(Summed[Encoding]):
             step = 1 << _BLOCK_BITS
             sizes = (_utf8(text[i : i + step]) for i in range(0, len(text), step))
             self._blocks.extend(accumulate(sizes, initial=0))
-        parts = list(runs(text, encoding.border))
-        usual = [(start, stop) for start, stop, long in parts if not long]
-        tokens = encoding.each((text[start:stop] for start, stop in usual), len(usual))
-        for start, stop, long in parts:
-            if long:
-                self._add_stretches(start, stop, STRETCH)
-            else:
-                self._add(start, stop, next(tokens))
+        parts = runs(text, encoding.border)
+        while ahead := list(islice(parts, _AHEAD)):
+            usual = [(start, stop) for start, stop, long in ahead if not long]
+            read = iter(self._read_all(usual))
+            for start, stop, long in ahead:
+                if long:
+                    self._add_stretches(start, stop, STRETCH)
+                else:
+                    self._add(start, stop, next(read))
+
+    def _read_all(self, parts: list[tuple[int, int]]) -> list[array[int]]:
+        """Where the tokens of ranges end."""
+        texts = [(self._text[start:stop], self._byte(start)) for start, stop in parts]
+        return self._counts.read(texts, self._ends.typecode)
 
     def _read(self, start: int, stop: int) -> None:
         """Add the ends of the tokens of ``[start, stop)``, which are not known yet."""
-        self._add(start, stop, self._counts.encode(self._text[start:stop]))
+        self._add(start, stop, *self._read_all([(start, stop)]))
 
-    def _add(self, start: int, stop: int, tokens: list[int]) -> None:
+    def _add(self, start: int, stop: int, ends: array[int]) -> None:
         """Add the ends of the tokens of ``[start, stop)``."""
-        ends, read, lengths = self._ends, len(self._ends), self._counts.lengths
-        begin = ends.pop()
-        sizes = [lengths[token] for token in tokens]
-        ends.fromlist([*accumulate(sizes, initial=begin)])
         end = self._byte(stop)
-        if ends[-1] == end:
+        if ends and ends[-1] == end:
+            self._ends.extend(ends)
             return
         # These are not its bytes, as of two surrogates that an encoder takes for one character.
-        del ends[read:]
         found = self._counts.border.search(self._text, (start + stop) // 2, stop)
         if stop - start == 1:
-            ends.extend([end] * len(sizes))
+            self._ends.extend([end] * len(ends))
         elif found:
             self._read(start, found.start())
             self._read(found.start(), stop)
