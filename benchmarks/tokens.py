@@ -182,7 +182,7 @@ def runners(model: Model, chosen: list[str]) -> list[Runner]:
     def ours(split_by: Callable[[Tokens], Split], warm: bool, other: str) -> Run:
         sizer = spanwise.tokens(model.given, quiet=True)
         if warm:
-            sizer.bind(other)
+            sizer.bind(other).size(0, len(other))
         split = split_by(sizer)
 
         def run(text: str) -> list[tuple[str, int]]:

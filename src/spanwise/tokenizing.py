@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
+from spanwise.cutting.additive import adds_up, adds_up_by_lines, adds_up_by_words
 from spanwise.cutting.encodings import Encoding, Reader, by_lists, by_tables
 from spanwise.cutting.naming import named
 from spanwise.cutting.sizers import Counted, Measure
@@ -29,33 +30,6 @@ __all__ = ["Tokens", "readable", "tokens"]
 
 # The encodings that come with a package (extra `bpe`), so that nothing is fetched.
 _ENCODINGS = ("cl100k_base", "o200k_base")
-
-# Strings by which a tokenizer shows how it treats a space between two units.
-_PROBES = (
-    ("a", "b"),
-    ("New", "York"),
-    ("of", "the"),
-    ("end.", "Then"),
-    ("(x)", "[y]"),
-    ("12", "345"),
-    ("été", "ñu"),
-    ("日本", "語"),
-    ("don't", "'quoted'"),
-    ("foo;\n\nbar", "baz"),
-    ("#", "-"),
-    ("naïve", "🤖"),
-    ("x", "refund"),
-    ("a", "´b"),  # a space and a mark to NFKC and NFKD
-    ("it", "´s"),
-    (".", "¨"),
-    ("´", "¨x"),
-    ("};", "//x"),  # of a line end and a slash
-    ("a", "\\b"),
-)
-
-# White space of several kinds, and line ends, between the same strings.
-_WHITE = (" ", "\n", "\r\n", " \t\n\n  ")
-_LINE_ENDS = ("\n", "\n\n", "\r\n", "\n\n\n", " \n", "\n \n")
 
 # Parts of a tokenizer.json whose result for a unit does not depend on what stands beyond a space.
 _LOCAL_NORMALIZERS = frozenset(
@@ -90,8 +64,6 @@ _SPACE_ALONE = re.compile(r"(?: |\\s)(?:\+|\{\d+,\d*\})?").fullmatch
 _COMPATIBLE = frozenset(("NFKC", "NFKD", "Nmt", "Precompiled"))
 
 _SURROGATES = re.compile("[\ud800-\udfff]").search
-
-IdsOf = Callable[[str], list[int]]
 
 
 class Tokens:
@@ -252,10 +224,10 @@ def _hugging_face(tokenizer: Any, quiet: bool) -> Tokens:
     first = next(iter(_parts(state.get("pre_tokenizer"), "pretokenizers")), {"type": ""})
     added = copy.num_special_tokens_to_add(False)
     proved = _is_local(state, vocabulary)
-    before = next((each for each in (" ", "") if proved and _adds_up(ids_of, each)), None)
-    if before is not None and first["type"] in _WORD_SPLITTERS and _adds_up_by_words(ids_of):
+    before = next((each for each in (" ", "") if proved and adds_up(ids_of, each)), None)
+    if before is not None and first["type"] in _WORD_SPLITTERS and adds_up_by_words(ids_of):
         parting = MARKS if _parts_marks(state) else WORDS
-    elif any(map(_JOINS_LINES, vocabulary)) or not _adds_up_by_lines(ids_of):
+    elif any(map(_JOINS_LINES, vocabulary)) or not adds_up_by_lines(ids_of):
         parting = SPACES
     else:
         parting = SPACES_AND_LINES
@@ -337,9 +309,9 @@ def _encoding(encoding: Any, encode_ordinary: Callable[[str], list[int]]) -> Tok
     ranks: dict[bytes, int] = getattr(encoding, "_mergeable_ranks", {})
     # What parts the tokens here can be no part of what is looked for.
     spaced = _INK_AND_SPACE(b"\n".join(ranks).decode("utf-8", "replace"))
-    proved = "(?<" not in pattern and not spaced and _adds_up(encode_ordinary, " ")
+    proved = "(?<" not in pattern and not spaced and adds_up(encode_ordinary, " ")
     lined = _LINE_END_AND_INK(b" ".join(ranks).decode("utf-8", "replace"))
-    lines = proved and not lined and _adds_up_by_lines(encode_ordinary)
+    lines = proved and not lined and adds_up_by_lines(encode_ordinary)
     parting = SPACES_AND_LINES if lines else SPACES
     counter: Counter | Encoding
     if ranks:
@@ -411,32 +383,6 @@ def _other(tokenizer: Any, count: Callable[[str], int]) -> Tokens:
         proved=False,
         name=name or type(tokenizer).__name__,
         fingerprint=f"tokens({named(tokenizer)})",
-    )
-
-
-def _adds_up(ids_of: IdsOf, before: str) -> bool:
-    """Whether a unit after a space counts like ``before`` and the unit alone."""
-    return all(
-        ids_of(f"{left} {right}") == ids_of(left) + ids_of(before + right)
-        for left, right in _PROBES
-    )
-
-
-def _adds_up_by_lines(ids_of: IdsOf) -> bool:
-    """Whether lines that begin with ink count like each alone."""
-    return all(
-        ids_of(left + end + right) == ids_of(left + end) + ids_of(right)
-        for left, right in _PROBES
-        for end in _LINE_ENDS
-    )
-
-
-def _adds_up_by_words(ids_of: IdsOf) -> bool:
-    """Whether what any white space parts counts like each part alone."""
-    return all(
-        ids_of(left + white + right) == ids_of(left) + ids_of(right)
-        for left, right in _PROBES
-        for white in _WHITE
     )
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from importlib import import_module
-from itertools import accumulate
+from itertools import accumulate, count
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from spanwise.cutting.token_ends import TokenEnds, runs
@@ -33,8 +33,8 @@ _SEAM = 8
 # More threads than this gain little: what is left is Python's.
 _THREADS = 4
 
-# Twins pay from so many code points on.
-_MUCH = 1_500_000
+# Threads pay from so many code points on, and twins once so many were read.
+_FEW, _MUCH = 1 << 16, 1_500_000
 
 # A text, where in UTF-8 it begins, the type of an array: where each token ends.
 Reader = Callable[[str, int, str], "array[int]"]
@@ -69,26 +69,26 @@ class Encoding:
 
     Args:
         encode: the tokens of a string.
-        read: where they end.
+        ends: where they end.
         parting: where counts add up.
         twin: makes another reader that shares nothing with this one and lets other threads run
             while it reads; None where there is none.
     """
 
-    __slots__ = ("_helpers", "_read", "_seen", "_state", "_twin", "border", "encode")
+    __slots__ = ("_helpers", "_seen", "_state", "_twin", "border", "encode", "ends")
 
     added = 0
 
     def __init__(
         self,
         encode: Callable[[str], list[int]],
-        read: Reader,
+        ends: Reader,
         parting: Parting,
         twin: Callable[[], Reader] | None = None,
     ) -> None:
         self.encode = encode
         self.border = parting.border
-        self._read = read
+        self.ends = ends
         self._twin = twin
         self._seen = 0
         self._state = (0, False)
@@ -118,43 +118,57 @@ class Encoding:
 
     following = opening
 
-    def read(self, texts: Sequence[tuple[str, int]], kind: str) -> list[array[int]]:
-        """Where the tokens of each text end, given where in UTF-8 it begins.
+    def read(self, texts: Iterable[tuple[str, int]], much: int, kind: str) -> Iterator[array[int]]:
+        """Where the tokens of each text end, in order, given where in UTF-8 it begins.
 
-        What is much is shared with as many threads as there are cores.
+        ``much`` code points in all. What is much is shared with a thread for each further core,
+        which read on while the caller is at what was read.
         """
-        self._seen += sum(len(text) for text, _ in texts)
-        found = [array(kind)] * len(texts)
-        left = deque(range(len(texts)))
+        helpers = self._ready(self._twin, much) if self._twin and much > _FEW else []
+        if not helpers:
+            for text, begin in texts:
+                yield self.ends(text, begin, kind)
+            return
+        left = enumerate(texts)
+        found: dict[int, array[int]] = {}
+        lock = Lock()
 
-        def share(read: Reader) -> None:
-            while True:
-                try:
-                    i = left.popleft()
-                except IndexError:
+        def share(ends: Reader, wanted: int | None = None) -> None:
+            """Read what is left, or until a wanted one is found."""
+            while wanted is None or wanted not in found:
+                with lock:
+                    number, (text, begin) = next(left, (-1, ("", 0)))
+                if number < 0:
                     return
-                text, begin = texts[i]
-                found[i] = read(text, begin, kind)
+                found[number] = ends(text, begin, kind)
 
         reading: list[Future[None]] = []
-        if self._twin and len(texts) > 1:
-            with suppress(RuntimeError):  # no more threads: at a limit, or at the process's end
-                for helper, read in self._ready(self._twin):
-                    reading.append(helper.submit(share, read))
-        share(self._read)
-        for each in reading:
-            each.result()
-        return found
+        with suppress(RuntimeError):  # no more threads: at a limit, or at the process's end
+            for helper, ends in helpers:
+                reading.append(helper.submit(share, ends))
+        try:
+            for i in count():
+                share(self.ends, i)
+                if i not in found:  # all are taken
+                    for each in reading:
+                        if not each.cancel():
+                            each.result()
+                if i not in found:
+                    return
+                yield found.pop(i)
+        finally:
+            left = enumerate(())
 
-    def _ready(self, twin: Callable[[], Reader]) -> list[tuple[Executor, Reader]]:
+    def _ready(self, twin: Callable[[], Reader], much: int) -> list[tuple[Executor, Reader]]:
         """A thread for each further core, and what it reads with."""
+        self._seen += much
         # Threads do not live on in a fork.
         state = (os.getpid(), self._seen >= _MUCH)
         if state != self._state:
             # Not imported above: it brings logging along, which few need.
             pools = import_module("concurrent.futures")
             self._helpers = [
-                (pools.ThreadPoolExecutor(1, "spanwise"), twin() if state[1] else self._read)
+                (pools.ThreadPoolExecutor(1, "spanwise"), twin() if state[1] else self.ends)
                 for _ in range(min(_THREADS, cores()) - 1)
             ]
             self._state = state

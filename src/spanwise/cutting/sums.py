@@ -17,7 +17,7 @@ from typing import Generic, Protocol, TypeVar
 
 from spanwise.cutting.spans import first_ink
 
-__all__ = ["STRETCH", "Counts", "Summed"]
+__all__ = ["STRETCH", "Counts", "Summed", "far_above"]
 
 # What has no place to part it is parted in stretches of so many code points.
 STRETCH = 48
@@ -100,8 +100,7 @@ class Summed(ABC, Generic[_Counts]):
             return True
         if not self._soft or not self._is_soft(lo, hi):
             return self._sum(lo, hi) <= limit
-        # Stretches count a little more apart than together.
-        return self._sum(lo, hi) <= limit + limit // 8 + 8 and self._whole(lo, hi) <= limit
+        return self._sum(lo, hi) < far_above(limit) and self._whole(lo, hi) <= limit
 
     def fit(self, lo: int, hi: int, limit: int) -> int:
         """The furthest end found to hold at most ``limit``, or ``lo``."""
@@ -219,6 +218,11 @@ class Summed(ABC, Generic[_Counts]):
         if found is None:
             found = _keep(self._ranges, (lo, hi), self._counts.whole(self._text[lo:hi]))
         return found
+
+
+def far_above(limit: int) -> int:
+    """The sum from which on a range is over a limit: stretches count a little more apart."""
+    return limit + limit // 8 + 9
 
 
 def _keep(answers: dict[_Key, _Answer], key: _Key, answer: _Answer) -> _Answer:

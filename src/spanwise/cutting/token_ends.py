@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_left, bisect_right
+from collections import deque
 from collections.abc import Iterator
 from itertools import accumulate, islice
 from typing import TYPE_CHECKING
 
-from spanwise.cutting.sums import STRETCH, Summed
+from spanwise.cutting.sums import STRETCH, Summed, far_above
 
 if TYPE_CHECKING:
     from spanwise.cutting.encodings import Encoding
@@ -23,9 +24,6 @@ __all__ = ["TokenEnds", "runs"]
 
 # A run is at least so long, and looked at in windows for pieces that are too long.
 _RUN, _WINDOW = 1 << 15, 512
-
-# So many runs are read before their ends are kept.
-_AHEAD = 64
 
 # A text of so many code points may have more bytes than the smaller places hold.
 _MANY = 1 << 30
@@ -59,34 +57,54 @@ def runs(text: str, border: re.Pattern[str]) -> Iterator[tuple[int, int, bool]]:
 class TokenEnds(Summed["Encoding"]):
     """An encoding bound to a text: the place of every token's end in UTF-8."""
 
-    __slots__ = ("_blocks", "_ends")
+    __slots__ = ("_blocks", "_ends", "_known", "_rest")
 
     def __init__(self, text: str, encoding: Encoding) -> None:
         super().__init__(text, encoding)
         self._ends = array("I" if len(text) < _MANY else "Q", [0])  # where so many tokens end
-        self._blocks = array("Q")  # where blocks begin in UTF-8, if that is not as in the text
-        if not text.isascii():
-            step = 1 << _BLOCK_BITS
-            sizes = (_utf8(text[i : i + step]) for i in range(0, len(text), step))
-            self._blocks.extend(accumulate(sizes, initial=0))
-        parts = runs(text, encoding.border)
-        while ahead := list(islice(parts, _AHEAD)):
-            usual = [(start, stop) for start, stop, long in ahead if not long]
-            read = iter(self._read_all(usual))
-            for start, stop, long in ahead:
-                if long:
-                    self._add_stretches(start, stop, STRETCH)
-                else:
-                    self._add(start, stop, next(read))
+        # Where blocks begin in UTF-8, if that is not as in the text.
+        self._blocks = array("Q", () if text.isascii() else (0,))
+        self._known = 0  # up to where its tokens are
+        self._rest = self._reading()
 
-    def _read_all(self, parts: list[tuple[int, int]]) -> list[array[int]]:
-        """Where the tokens of ranges end."""
-        texts = [(self._text[start:stop], self._byte(start)) for start, stop in parts]
-        return self._counts.read(texts, self._ends.typecode)
+    def _reading(self) -> Iterator[None]:
+        """Read one run more at each step."""
+        text, kind = self._text, self._ends.typecode
+        taken: deque[tuple[int, int, bool]] = deque()
+
+        def texts() -> Iterator[tuple[str, int]]:
+            for start, stop, long in runs(text, self._counts.border):
+                self._find_blocks(stop)
+                taken.append((start, stop, long))
+                yield "" if long else text[start:stop], self._byte(start)
+
+        for ends in self._counts.read(texts(), len(text), kind):
+            start, stop, long = taken.popleft()
+            if long:
+                self._add_stretches(start, stop, STRETCH)
+            else:
+                self._add(start, stop, ends)
+            self._known = stop
+            yield
+
+    def _find_blocks(self, stop: int) -> None:
+        """Find where the blocks of the text up to a place begin in UTF-8."""
+        text, blocks, step = self._text, self._blocks, 1 << _BLOCK_BITS
+        if blocks:
+            starts = range((len(blocks) - 1) << _BLOCK_BITS, stop, step)
+            sizes = (_utf8(text[at : at + step]) for at in starts)
+            blocks.extend(islice(accumulate(sizes, initial=blocks[-1]), 1, None))
+
+    def _know(self, place: int, tokens: int = -1) -> bool:
+        """Whether the text is read up to a place; it is read on until then, or so many tokens."""
+        while self._known < place and not 0 <= tokens < len(self._ends):
+            next(self._rest)
+        return self._known >= place
 
     def _read(self, start: int, stop: int) -> None:
         """Add the ends of the tokens of ``[start, stop)``, which are not known yet."""
-        self._add(start, stop, *self._read_all([(start, stop)]))
+        counts, text = self._counts, self._text[start:stop]
+        self._add(start, stop, counts.ends(text, self._byte(start), self._ends.typecode))
 
     def _add(self, start: int, stop: int, ends: array[int]) -> None:
         """Add the ends of the tokens of ``[start, stop)``."""
@@ -115,11 +133,21 @@ class TokenEnds(Summed["Encoding"]):
         """Whether a range is counted to be at most ``limit``; cheap when it is far from it."""
         if hi - lo <= limit and _utf8(self._text[lo:hi]) <= limit:
             return True  # no token is less than a byte
+        if hi > self._known:
+            _, before = self._head(lo)
+            if not self._know(hi, before + far_above(limit)):
+                return False
         return super().holds(lo, hi, limit)
+
+    def size(self, lo: int, hi: int) -> int:
+        """The size of ``[lo, hi)``."""
+        self._know(hi)
+        return super().size(lo, hi)
 
     def _after(self, at: int) -> tuple[int, int]:
         if not at:
             return 0, 0
+        self._know(at)
         soft = self._soft
         i = bisect_left(soft, at)
         place = soft[i] if i < len(soft) else len(self._text)
@@ -135,6 +163,7 @@ class TokenEnds(Summed["Encoding"]):
     def _place(self, at: int) -> int:
         """The last place up to ``at``."""
         text, soft = self._text, self._soft
+        self._know(at)
         if at >= len(text):
             return len(text)
         i = bisect_right(soft, at)
@@ -148,12 +177,14 @@ class TokenEnds(Summed["Encoding"]):
 
     def _reached(self, count: int, end: int) -> int:
         ends = self._ends
+        self._know(end, count + 1)
         if count + 1 < len(ends):
             last = ends[bisect_left(ends, ends[count + 1]) - 1]
             end = min(end, self._character(last))
         return self._place(end)
 
     def _least(self, count: int) -> int:
+        self._know(len(self._text), count)
         return self._after(self._character(self._ends[min(count, len(self._ends) - 1)]))[0]
 
     def _count(self, place: int) -> int:
