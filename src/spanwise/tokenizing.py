@@ -10,23 +10,22 @@ import json
 import re
 import warnings
 from collections.abc import Callable
-from functools import partial
 from hashlib import blake2b
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
 from spanwise.cutting.additive import adds_up, adds_up_by_lines, adds_up_by_words
-from spanwise.cutting.encodings import Encoding, Reader, by_lists, by_tables
+from spanwise.cutting.encodings import Encoding, by_lists
 from spanwise.cutting.naming import named
 from spanwise.cutting.sizers import Counted, Measure
+from spanwise.cutting.surrogates import readable
 from spanwise.cutting.units import MARKS, SPACES, SPACES_AND_LINES, WORDS, Counter
 from spanwise.errors import OptionError, TokenizerWarning, shown
 from spanwise.extras import require_extra
+from spanwise.twins import tiktoken_readers
 
-__all__ = ["Tokens", "readable", "tokens"]
+__all__ = ["Tokens", "tokens"]
 
 # The encodings that come with a package (extra `bpe`), so that nothing is fetched.
 _ENCODINGS = ("cl100k_base", "o200k_base")
@@ -62,8 +61,6 @@ _PLAIN = {"add_special_tokens": False}
 
 _SPACE_ALONE = re.compile(r"(?: |\\s)(?:\+|\{\d+,\d*\})?").fullmatch
 _COMPATIBLE = frozenset(("NFKC", "NFKD", "Nmt", "Precompiled"))
-
-_SURROGATES = re.compile("[\ud800-\udfff]").search
 
 
 class Tokens:
@@ -318,8 +315,10 @@ def _encoding(encoding: Any, encode_ordinary: Callable[[str], list[int]]) -> Tok
         lengths = [0] * (max(ranks.values()) + 1)
         for token, rank in ranks.items():
             lengths[rank] = len(token)
-        twin = partial(_twin, encoding, lengths) if _is_tiktoken(encoding) else None
-        counter = Encoding(encode_ordinary, _reader(encoding, lengths), parting, twin)
+        if type(encoding).__module__.partition(".")[0] == "tiktoken":
+            counter = Encoding(encode_ordinary, *tiktoken_readers(encoding, lengths), parting)
+        else:
+            counter = Encoding(encode_ordinary, by_lists(encode_ordinary, lengths), None, parting)
     else:
         counter = Counter(lambda texts: [len(encode_ordinary(text)) for text in texts], parting)
     return Tokens(
@@ -328,39 +327,6 @@ def _encoding(encoding: Any, encode_ordinary: Callable[[str], list[int]]) -> Tok
         proved=proved,
         name=name,
         fingerprint=f"tokens({name})",
-    )
-
-
-def _reader(encoding: Any, lengths: list[int]) -> Reader:
-    """What reads where the tokens of an encoding end."""
-    to_numpy = getattr(encoding, "encode_to_numpy", None)
-    if to_numpy is None or not _is_tiktoken(encoding) or find_spec("numpy") is None:
-        return by_lists(encoding.encode_ordinary, lengths)
-
-    def encode(text: str) -> Any:
-        try:
-            return to_numpy(text, disallowed_special=())
-        except UnicodeEncodeError:
-            return to_numpy(readable(text), disallowed_special=())
-
-    return by_tables(encode, lengths, import_module("numpy"))
-
-
-def _is_tiktoken(encoding: Any) -> bool:
-    """Whether threads may run while it encodes; bpe-openai, which has its methods, lets none."""
-    return type(encoding).__module__.partition(".")[0] == "tiktoken"
-
-
-def _twin(encoding: Any, lengths: list[int]) -> Reader:
-    """The reader of a tiktoken encoding that shares nothing with this one."""
-    return _reader(
-        type(encoding)(
-            encoding.name,
-            pat_str=encoding._pat_str,
-            mergeable_ranks=encoding._mergeable_ranks,
-            special_tokens=encoding._special_tokens,
-        ),
-        lengths,
     )
 
 
@@ -384,10 +350,3 @@ def _other(tokenizer: Any, count: Callable[[str], int]) -> Tokens:
         name=name or type(tokenizer).__name__,
         fingerprint=f"tokens({named(tokenizer)})",
     )
-
-
-def readable(text: str) -> str:
-    """The text with U+FFFD for each lone surrogate, which tokenizers refuse."""
-    if text.isascii() or not _SURROGATES(text):
-        return text
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -29,7 +29,8 @@ ARROWS = {
     "snippets": {"cutting", "lexical"},
     "vectors": set(),
     "extras": set(),
-    "tokenizing": {"cutting", "extras"},
+    "twins": {"cutting"},
+    "tokenizing": {"cutting", "extras", "twins"},
     "clips": {"cutting", "chunks", "embedders"},
     "splitters": {
         *("cutting", "parts", "documents", "context", "chunks", "vectors", "embedders"),

@@ -17,6 +17,7 @@ import pytest
 from spanwise import by_heading, clip_report, for_search, words
 from spanwise.cutting.caps import Cap
 from spanwise.cutting.sizers import chars, utf8_bytes
+from spanwise.cutting.surrogates import readable
 from spanwise.embedders.base import Embedder
 from spanwise.embedders.ceilings import MeasuredCeiling, measured_ceiling
 from spanwise.embedders.function import FunctionEmbedder
@@ -26,7 +27,6 @@ from spanwise.embedders.registry import FORMS, find_embedder
 from spanwise.embedders.sentence_transformers import SentenceTransformerEmbedder
 from spanwise.embedders.wordllama import WordLlamaEmbedder, _files
 from spanwise.errors import CeilingWarning, EmbedderError, MissingExtraError, OptionError
-from spanwise.tokenizing import readable
 from spanwise.vectors import cosine
 
 BLANKS = ["", " ", "\r\n\t", "\ufeff", "\u3000\x1f\u2028"]

@@ -34,8 +34,8 @@ from spanwise import (
     cap,
     explain,
     fixed_with_overlap,
-    tokenizing,
     tokens,
+    twins,
 )
 from spanwise.cutting import encodings, sums, token_ends, units
 from spanwise.cutting.sizers import Counted
@@ -457,7 +457,7 @@ def test_an_encoding_of_tiktoken_read_by_threads_measures_as_one_by_one(
 ) -> None:
     """With control tokens, pieces that are too long and surrogates, with numpy and without."""
     if not with_numpy:
-        monkeypatch.setattr(tokenizing, "find_spec", lambda module: None)
+        monkeypatch.setattr(twins, "find_spec", lambda module: None)
     text = (PROSE + FOREIGN + "a" * 2000 + "\n\ud83d\ude00 <|endoftext|> \ud800 b ") * 3
     ours = tokens(tiktoken_of(name))
     found = []
@@ -471,6 +471,29 @@ def test_an_encoding_of_tiktoken_read_by_threads_measures_as_one_by_one(
     assert len(ours._counter._helpers) == 3
 
 
+@pytest.mark.parametrize("with_numpy", [True, False])
+@pytest.mark.parametrize("name", ["cl100k_base", "o200k_base"])
+def test_a_twin_reads_the_same_tokens(
+    name: str, with_numpy: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With white space of every kind before ink of every kind, and with the marks themselves."""
+    if not with_numpy:
+        monkeypatch.setattr(twins, "find_spec", lambda module: None)
+    encoding = tiktoken_of(name)
+    assert encoding._pat_str in twins._WITHOUT_LOOKING_AHEAD
+    lengths = dict.fromkeys(range(encoding.n_vocab), 0)
+    lengths |= {rank: len(token) for token, rank in encoding._mergeable_ranks.items()}
+    reader, twin = twins.tiktoken_readers(encoding, [*lengths.values()])
+    fast = twin()
+    pieces = [*"abXY sdmtlrve''ſ0123.,;/-_#|", *" " * 9, "\n", "\r\n", "   ", "\n\n", " \n"]
+    pieces += [*twins._ODD, *"\x1c\x1f\x00\u200b\ufeff\u180e", *"éñ日本語नि\u0301ʼ٣Ⅷ🤖\u200dß"]
+    pieces += ["'s", "'LL", " ²", "<|endoftext|>", "\ud800", twins._MARKS]
+    rng = random.Random(name)
+    texts = ["".join(rng.choices(pieces, k=rng.choice((3, 8, 20, 60)))) for _ in range(4000)]
+    for text in [*texts, PROSE, FOREIGN]:
+        assert fast(text, 7, "Q") == reader(text, 7, "Q"), text
+
+
 def bytes_read(threads: set[int]) -> encodings.Encoding:
     """An encoding of bytes that notes the threads in which it is read."""
 
@@ -482,7 +505,7 @@ def bytes_read(threads: set[int]) -> encodings.Encoding:
         return list(text.encode())
 
     read = encodings.by_lists(encode, [1] * 256)
-    return encodings.Encoding(encode, read, units.SPACES, lambda: read)
+    return encodings.Encoding(encode, read, lambda: read, units.SPACES)
 
 
 def test_what_an_encoder_raises_while_threads_read_is_raised(shared_reading: None) -> None:

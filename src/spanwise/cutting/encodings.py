@@ -1,8 +1,9 @@
 """An encoding as a sizer: its tokens, read in one thread or in several.
 
 What an encoder holds for its own use is meant for one thread: two that share it take three quarters
-of the time of one, where two that have one each take half. A twin costs 20 MB and 40 ms, so twins
-are made once a sizer has read so much that it pays.
+of the time of one, where two that have one each take half. So each thread has a twin of its own,
+which is faster still. It costs 20 MB and 40 ms: twins are made once a sizer has read so much that
+they pay.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _SEAM = 8
 # More threads than this gain little: what is left is Python's.
 _THREADS = 4
 
-# Threads pay from so many code points on, and twins once so many were read.
+# Threads pay from so many code points of a text on, and twins once a sizer has read so many.
 _FEW, _MUCH = 1 << 16, 1_500_000
 
 # A text, where in UTF-8 it begins, the type of an array: where each token ends.
@@ -70,9 +71,9 @@ class Encoding:
     Args:
         encode: the tokens of a string.
         ends: where they end.
+        twin: makes another reader, which is faster, shares nothing with this one and lets other
+            threads run while it reads; None where there is none.
         parting: where counts add up.
-        twin: makes another reader that shares nothing with this one and lets other threads run
-            while it reads; None where there is none.
     """
 
     __slots__ = ("_helpers", "_seen", "_state", "_twin", "border", "encode", "ends")
@@ -83,12 +84,12 @@ class Encoding:
         self,
         encode: Callable[[str], list[int]],
         ends: Reader,
+        twin: Callable[[], Reader] | None,
         parting: Parting,
-        twin: Callable[[], Reader] | None = None,
     ) -> None:
         self.encode = encode
-        self.border = parting.border
         self.ends = ends
+        self.border = parting.border
         self._twin = twin
         self._seen = 0
         self._state = (0, False)
@@ -124,8 +125,9 @@ class Encoding:
         ``much`` code points in all. What is much is shared with a thread for each further core,
         which read on while the caller is at what was read.
         """
-        helpers = self._ready(self._twin, much) if self._twin and much > _FEW else []
-        if not helpers:
+        if self._twin:
+            self._prepare(self._twin, much)
+        if not self._helpers or much <= _FEW:
             for text, begin in texts:
                 yield self.ends(text, begin, kind)
             return
@@ -144,7 +146,7 @@ class Encoding:
 
         reading: list[Future[None]] = []
         with suppress(RuntimeError):  # no more threads: at a limit, or at the process's end
-            for helper, ends in helpers:
+            for helper, ends in self._helpers:
                 reading.append(helper.submit(share, ends))
         try:
             for i in count():
@@ -159,20 +161,23 @@ class Encoding:
         finally:
             left = enumerate(())
 
-    def _ready(self, twin: Callable[[], Reader], much: int) -> list[tuple[Executor, Reader]]:
-        """A thread for each further core, and what it reads with."""
+    def _prepare(self, twin: Callable[[], Reader], much: int) -> None:
+        """Have a thread for each further core, and twins once they pay."""
         self._seen += much
+        pays = self._seen >= _MUCH
         # Threads do not live on in a fork.
-        state = (os.getpid(), self._seen >= _MUCH)
-        if state != self._state:
-            # Not imported above: it brings logging along, which few need.
-            pools = import_module("concurrent.futures")
-            self._helpers = [
-                (pools.ThreadPoolExecutor(1, "spanwise"), twin() if state[1] else self.ends)
-                for _ in range(min(_THREADS, cores()) - 1)
-            ]
-            self._state = state
-        return self._helpers
+        state = (os.getpid(), pays)
+        if state == self._state or (much <= _FEW and not pays):
+            return
+        if pays and not self._state[1]:
+            self.ends = twin()
+        # Not imported above: it brings logging along, which few need.
+        pools = import_module("concurrent.futures")
+        self._helpers = [
+            (pools.ThreadPoolExecutor(1, "spanwise"), twin() if pays else self.ends)
+            for _ in range(min(_THREADS, cores()) - 1)
+        ]
+        self._state = state
 
     def bind(self, text: str) -> TokenEnds:
         """The encoding bound to a text, which is then read once."""

@@ -8,10 +8,10 @@ from math import isfinite
 
 from spanwise.cutting.caps import Cap
 from spanwise.cutting.sizers import utf8_bytes
+from spanwise.cutting.surrogates import readable
 from spanwise.embedders.texts import checked_texts, inked
 from spanwise.embedders.transport import PROTOCOL, Call, Server, TooLargeError
 from spanwise.errors import OptionError, require, shown
-from spanwise.tokenizing import readable
 
 __all__ = ["HttpEmbedder"]
 

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from spanwise.cutting.caps import Cap
+from spanwise.cutting.surrogates import readable
 from spanwise.embedders.base import Vectors
 from spanwise.embedders.onnx_folder import OnnxFolder
 from spanwise.embedders.texts import checked_texts, inked
 from spanwise.errors import EmbedderError, OptionError, require, shown
 from spanwise.extras import require_extra
-from spanwise.tokenizing import readable, tokens
+from spanwise.tokenizing import tokens
 
 __all__ = ["OnnxEmbedder"]
 

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from spanwise.cutting.caps import Cap
+from spanwise.cutting.surrogates import readable
 from spanwise.embedders.base import EVERYTHING, Vectors
 from spanwise.embedders.texts import checked_texts, inked
 from spanwise.errors import EmbedderError, OptionError, require, shown
 from spanwise.extras import require_extra
-from spanwise.tokenizing import readable, tokens
+from spanwise.tokenizing import tokens
 
 __all__ = ["SentenceTransformerEmbedder"]
 

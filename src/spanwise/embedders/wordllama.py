@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from spanwise.cutting.caps import Cap
+from spanwise.cutting.surrogates import readable
 from spanwise.embedders.base import EVERYTHING, Vectors
 from spanwise.embedders.texts import checked_texts, inked
 from spanwise.errors import EmbedderError, MissingExtraError, OptionError, shown
 from spanwise.extras import require_extra
-from spanwise.tokenizing import readable
 
 __all__ = ["WordLlamaEmbedder"]
 
