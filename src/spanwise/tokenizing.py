@@ -229,7 +229,13 @@ def _hugging_face(tokenizer: Any, quiet: bool) -> Tokens:
         parting = SPACES
     else:
         parting = SPACES_AND_LINES
-    counter = Counter(count_all, parting, added, own_space=before == "")
+    counter = Counter(
+        count_all,
+        parting,
+        added,
+        own_space=before == "",
+        is_one=_single_words(state) if parting is MARKS else None,
+    )
     digest = blake2b(source.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
     return Tokens(
         copy,
@@ -288,6 +294,33 @@ def _parts_marks(state: dict[str, Any]) -> bool:
     normalizer, splitter = state.get("normalizer"), state["pre_tokenizer"]
     plain = normalizer is None or normalizer["type"] == "BertNormalizer"
     return bool(plain and splitter["type"] == "BertPreTokenizer")
+
+
+def _single_words(state: dict[str, Any]) -> Callable[[str], bool] | None:
+    """Whether a piece is a word that BERT's kind has whole in its vocabulary.
+
+    Greedy matching takes the longest beginning first, which for such a word is all of it.
+    """
+    model = state["model"]
+    others = [added for added in state.get("added_tokens", ()) if not added["special"]]
+    if model["type"] != "WordPiece" or others:
+        return None
+    lowers = bool((state.get("normalizer") or {}).get("lowercase"))
+    words = {
+        word
+        for word in model["vocab"]
+        if word.isascii()
+        and word.isalnum()
+        and (not lowers or word == word.lower())
+        and len(word) <= model["max_input_chars_per_word"]
+    }
+    words.discard(model["unk_token"])
+
+    def is_one(piece: str) -> bool:
+        word = piece.strip(" \t\n\r")
+        return word.isascii() and (word.lower() if lowers else word) in words
+
+    return is_one
 
 
 def _parts(part: dict[str, Any] | None, inner: str) -> list[dict[str, Any]]:

@@ -419,6 +419,47 @@ def test_a_word_is_counted_once_by_a_slow_tokenizer() -> None:
         assert len(given) <= 1
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {},
+        {"normalizer": None},
+        {"lowercase": False},
+        {"max_input_chars_per_word": 5},
+        {"unk_token": "house"},
+        {"added": "ous"},
+    ],
+    ids=str,
+)
+def test_a_word_of_the_vocabulary_is_one_token_unasked(change: dict[str, Any]) -> None:
+    """Of BERT's kind, and only where the tokenizer would say the same."""
+    state = json.loads(minilm_json())
+    state["truncation"] = state["padding"] = None
+    for name, value in change.items():
+        part = {"normalizer": state, "lowercase": state["normalizer"]}.get(name, state["model"])
+        if name == "added":
+            kept = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+            state["added_tokens"].append(
+                {"id": len(state["model"]["vocab"]), "content": value, "special": False, **kept}
+            )
+        else:
+            part[name] = value
+    made = pytest.importorskip("tokenizers").Tokenizer.from_str(json.dumps(state))
+    sizer = tokens(made)
+    is_one = sizer._counter._is_one  # type: ignore[union-attr]
+    if "added" in change:
+        assert is_one is None
+        return
+    rng = random.Random(1)
+    words = rng.sample(sorted(state["model"]["vocab"]), 3000)
+    words += ["house", "House", "HOUSE", "houses", "\u212ahouse", "hou\u0301se", "[UNK]", "[CLS]"]
+    words += [word.title() for word in words[:500]] + [f"\n \t{word}" for word in words[:500]]
+    ones = [*filter(is_one, words)]
+    assert all(len(made.encode(word, add_special_tokens=False).ids) == 1 for word in ones)
+    assert len(ones) > len(words) // 5
+    assert all(sizer(word) == sizer.whole(word) for word in words)
+
+
 def test_a_run_without_spaces_is_given_in_bounded_pieces() -> None:
     """A tokenizer that is slow on long words never sees one much above the cap."""
     encoding = Recorder()

@@ -129,9 +129,11 @@ class Counter:
         added: how many tokens a model adds to each text.
         own_space: whether the tokenizer puts a space of its own before a string, so that a
             piece is counted without the space that it begins with.
+        is_one: whether a piece is one token, without asking the tokenizer; where it says no it
+            is asked.
     """
 
-    __slots__ = ("_known", "_own_space", "added", "count_all", "parting")
+    __slots__ = ("_is_one", "_known", "_own_space", "added", "count_all", "parting")
 
     def __init__(
         self,
@@ -140,11 +142,13 @@ class Counter:
         added: int = 0,
         *,
         own_space: bool = False,
+        is_one: Callable[[str], bool] | None = None,
     ) -> None:
         self.count_all = count_all
         self.parting = parting
         self.added = added
         self._own_space = own_space
+        self._is_one = is_one
         self._known: dict[str, int] = {"": 0}
 
     @property
@@ -224,7 +228,14 @@ class Counter:
         """The counts of pieces by the tokenizer."""
         if self._own_space:
             pieces = [piece.removeprefix(" ") or piece for piece in pieces]
-        return self.count_all(pieces) if pieces else []
+        if not self._is_one:
+            return self.count_all(pieces) if pieces else []
+        asked = [i for i, piece in enumerate(pieces) if not self._is_one(piece)]
+        counts = [1] * len(pieces)
+        if asked:
+            for i, size in zip(asked, self.count_all([pieces[i] for i in asked]), strict=True):
+                counts[i] = size
+        return counts
 
 
 class UnitMeasure(Summed[Counter]):
