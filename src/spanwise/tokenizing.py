@@ -355,12 +355,15 @@ def _encoding(encoding: Any, encode_ordinary: Callable[[str], list[int]]) -> Tok
             counter = Encoding(encode_ordinary, by_lists(encode_ordinary, lengths), None, parting)
     else:
         counter = Counter(lambda texts: [len(encode_ordinary(text)) for text in texts], parting)
+    # One of bpe-openai cannot be pickled.
+    by_name = type(encoding).__module__.startswith("bpe_openai") and name in _ENCODINGS
+    digest = blake2b(f"{len(ranks)} {pattern}".encode(), digest_size=6).hexdigest()
     return Tokens(
-        name if name in _ENCODINGS else encoding,
+        name if by_name else encoding,
         counter,
         proved=proved,
         name=name,
-        fingerprint=f"tokens({name})",
+        fingerprint=f"tokens({name} {digest})",
     )
 
 

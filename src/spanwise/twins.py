@@ -14,7 +14,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from spanwise.cutting.encodings import Reader, by_lists, by_tables
+from spanwise.cutting.encodings import by_lists, by_tables
+from spanwise.cutting.reading import Reader
 from spanwise.cutting.surrogates import readable
 
 __all__ = ["tiktoken_readers"]

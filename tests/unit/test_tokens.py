@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import pickle
@@ -12,6 +13,7 @@ import sys
 import threading
 import time
 import warnings
+import weakref
 from collections.abc import Callable
 from functools import cache
 from itertools import accumulate
@@ -37,7 +39,7 @@ from spanwise import (
     tokens,
     twins,
 )
-from spanwise.cutting import encodings, sums, token_ends, units
+from spanwise.cutting import encodings, reading, sums, token_ends, units, utf8
 from spanwise.cutting.sizers import Counted
 from spanwise.tokenizing import Tokens
 
@@ -51,7 +53,8 @@ SHORT = (
     (token_ends, "STRETCH", 5),
     (token_ends, "_RUN", 20),
     (token_ends, "_WINDOW", 6),
-    (token_ends, "_BLOCK_BITS", 2),
+    (utf8, "_BLOCK_BITS", 2),
+    (reading, "_AHEAD", 3),
     (units, "STRETCH", 5),
     (units, "_PART", 20),
     (units, "_LONGEST", 12),
@@ -570,10 +573,103 @@ def test_where_no_thread_can_be_started_one_reads(
     assert threads == {threading.get_ident()}
 
 
+def test_a_text_that_nobody_asks_about_any_more_is_read_no_further(
+    shared_reading: None,
+) -> None:
+    """Fault: helpers read it to its end and kept it, and those after it waited in their queue."""
+
+    def waiting(helper: Any) -> bool:
+        return bool(helper[0]._work_queue.qsize())
+
+    threads: set[int] = set()
+    encoding = bytes_read(threads)
+    gc.disable()
+    try:
+        for _ in range(50):
+            measure = encoding.bind(PROSE * 50)
+            assert not measure.holds(0, len(PROSE) * 50, 100)
+            gone = weakref.ref(measure._reading)  # type: ignore[arg-type]
+            del measure
+        assert len(threads) > 1
+        until = time.monotonic() + 20
+        while gone() is not None or any(map(waiting, encoding._helpers)):
+            assert time.monotonic() < until
+            time.sleep(0.01)
+    finally:
+        gc.enable()
+
+
+def test_helpers_are_a_bounded_way_ahead(shared_reading: None) -> None:
+    encoding = bytes_read(set())
+    measure = encoding.bind(PROSE * 50)
+    assert not measure.holds(0, len(PROSE) * 50, 100)
+    time.sleep(0.3)
+    assert measure._reading is not None
+    assert len(measure._reading._found) <= reading._AHEAD + len(encoding._helpers)
+    assert measure.size(0, len(PROSE) * 50) == len(PROSE) * 50
+    assert measure._reading is None
+
+
+def test_threads_may_ask_one_measure(shared_reading: None) -> None:
+    """Fault: the generator that read on for one of them was running already."""
+    measure = bytes_read(set()).bind(PROSE * 4)
+    found: list[int] = []
+
+    def ask(first: int) -> None:
+        found.extend(measure.size(at, at + 50) for at in range(first, len(PROSE) * 4 - 50, 97))
+
+    asking = [threading.Thread(target=ask, args=(7 * i,)) for i in range(4)]
+    for thread in asking:
+        thread.start()
+    for thread in asking:
+        thread.join()
+    assert len(found) > 300
+    assert set(found) == {50}
+
+
+def test_a_text_is_read_on_after_what_an_encoder_raised() -> None:
+    """Fault: it raised StopIteration from then on, as did places beyond the text."""
+    failing = [False]
+
+    def encode(text: str) -> list[int]:
+        if failing[0]:
+            failing[0] = False
+            raise MemoryError
+        return list(text.encode())
+
+    read = encodings.by_lists(encode, [1] * 256)
+    measure = encodings.Encoding(encode, read, None, units.SPACES).bind(PROSE * 200)
+    assert measure.size(0, 100) == 100
+    failing[0] = True
+    with pytest.raises(MemoryError):
+        measure.size(0, len(PROSE) * 200)
+    assert measure.size(0, len(PROSE) * 200 + 5) == len(PROSE) * 200
+
+
+def test_an_encoding_of_tiktoken_is_pickled_as_it_is() -> None:
+    """Fault: one with the name of another was pickled as that name, and measured less then."""
+    usual = tiktoken_of("cl100k_base")
+    other = type(usual)(
+        "cl100k_base",
+        pat_str=r" ?\S+|\s+",
+        mergeable_ranks=usual._mergeable_ranks,
+        special_tokens=usual._special_tokens,
+    )
+    text = "a\r\n\r\nb 123456789012 DON'T"
+    for encoding in (usual, other):
+        sizer = tokens(encoding)
+        again = pickle.loads(pickle.dumps(sizer))
+        assert sizer(text) == again(text) == len(encoding.encode_ordinary(text))
+        assert sizer.fingerprint == again.fingerprint
+    assert tokens(other).fingerprint != tokens(usual).fingerprint
+    assert tokens(usual).fingerprint == sizer_of("cl100k_base").fingerprint
+
+
 def test_a_fork_reads_with_threads_of_its_own(shared_reading: None) -> None:
     """Threads do not live on in a fork: it would wait for ever for theirs."""
     encoding = bytes_read(set())
-    encoding.bind(PROSE)
+    measure = encoding.bind(PROSE)
+    assert measure.size(0, 400) == 400
     if not hasattr(os, "fork"):
         pytest.skip("no forks here")
     with warnings.catch_warnings():
@@ -581,7 +677,8 @@ def test_a_fork_reads_with_threads_of_its_own(shared_reading: None) -> None:
         child = os.fork()
     if not child:
         signal.alarm(20)
-        os._exit(encoding.bind(PROSE).size(0, len(PROSE)) != len(PROSE))
+        sizes = [each.size(0, len(PROSE)) for each in (measure, encoding.bind(PROSE))]
+        os._exit(sizes != [len(PROSE)] * 2)
     assert os.waitpid(child, 0)[1] == 0
 
 

@@ -10,20 +10,16 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
-from itertools import accumulate, count
-from threading import Lock
-from typing import TYPE_CHECKING, Any
+from itertools import accumulate
+from typing import Any
 
+from spanwise.cutting.reading import Helper, Reader, Reading, Run
 from spanwise.cutting.token_ends import TokenEnds, runs
 from spanwise.cutting.units import Parting
 
-if TYPE_CHECKING:
-    from concurrent.futures import Executor, Future
-
-__all__ = ["Encoding", "Reader", "by_lists", "by_tables"]
+__all__ = ["Encoding", "by_lists", "by_tables"]
 
 # Code points given to an encoder at once, of up to four tokens each: bpe-openai refuses 200,000.
 _MOST = 48_000
@@ -36,9 +32,6 @@ _THREADS = 4
 
 # Threads pay from so many code points of a text on, and twins once a sizer has read so many.
 _FEW, _MUCH = 1 << 16, 1_500_000
-
-# A text, where in UTF-8 it begins, the type of an array: where each token ends.
-Reader = Callable[[str, int, str], "array[int]"]
 
 
 def by_lists(encode: Callable[[str], list[int]], lengths: Sequence[int]) -> Reader:
@@ -70,30 +63,30 @@ class Encoding:
 
     Args:
         encode: the tokens of a string.
-        ends: where they end.
+        read: where they end.
         twin: makes another reader, which is faster, shares nothing with this one and lets other
             threads run while it reads; None where there is none.
         parting: where counts add up.
     """
 
-    __slots__ = ("_helpers", "_seen", "_state", "_twin", "border", "encode", "ends")
+    __slots__ = ("_helpers", "_seen", "_state", "_twin", "border", "encode", "read")
 
     added = 0
 
     def __init__(
         self,
         encode: Callable[[str], list[int]],
-        ends: Reader,
+        read: Reader,
         twin: Callable[[], Reader] | None,
         parting: Parting,
     ) -> None:
         self.encode = encode
-        self.ends = ends
+        self.read = read
         self.border = parting.border
         self._twin = twin
         self._seen = 0
-        self._state = (0, False)
-        self._helpers: list[tuple[Executor, Reader]] = []
+        self._state = (0, False)  # whose helpers these are, and whether twins read
+        self._helpers: list[Helper] = []
 
     def whole(self, text: str) -> int:
         """The true count of a string.
@@ -119,65 +112,30 @@ class Encoding:
 
     following = opening
 
-    def read(self, texts: Iterable[tuple[str, int]], much: int, kind: str) -> Iterator[array[int]]:
-        """Where the tokens of each text end, in order, given where in UTF-8 it begins.
-
-        ``much`` code points in all. What is much is shared with a thread for each further core,
-        which read on while the caller is at what was read.
-        """
+    def reading(self, runs: Iterable[Run], much: int, kind: str) -> Reading:
+        """Runs of so many code points in all, with helpers where there are many."""
         if self._twin:
             self._prepare(self._twin, much)
-        if not self._helpers or much <= _FEW:
-            for text, begin in texts:
-                yield self.ends(text, begin, kind)
-            return
-        left = enumerate(texts)
-        found: dict[int, array[int]] = {}
-        lock = Lock()
-
-        def share(ends: Reader, wanted: int | None = None) -> None:
-            """Read what is left, or until a wanted one is found."""
-            while wanted is None or wanted not in found:
-                with lock:
-                    number, (text, begin) = next(left, (-1, ("", 0)))
-                if number < 0:
-                    return
-                found[number] = ends(text, begin, kind)
-
-        reading: list[Future[None]] = []
-        with suppress(RuntimeError):  # no more threads: at a limit, or at the process's end
-            for helper, ends in self._helpers:
-                reading.append(helper.submit(share, ends))
-        try:
-            for i in count():
-                share(self.ends, i)
-                if i not in found:  # all are taken
-                    for each in reading:
-                        if not each.cancel():
-                            each.result()
-                if i not in found:
-                    return
-                yield found.pop(i)
-        finally:
-            left = enumerate(())
+        return Reading(runs, kind, self.read, self._helpers if much > _FEW else ())
 
     def _prepare(self, twin: Callable[[], Reader], much: int) -> None:
-        """Have a thread for each further core, and twins once they pay."""
+        """Have a twin once that pays, and for much a thread for each further core."""
         self._seen += much
-        pays = self._seen >= _MUCH
+        _, pays = self._state
+        if not pays and self._seen >= _MUCH:
+            pays = True
+            self.read = twin()
+            self._state = (0, pays)
         # Threads do not live on in a fork.
         state = (os.getpid(), pays)
-        if state == self._state or (much <= _FEW and not pays):
-            return
-        if pays and not self._state[1]:
-            self.ends = twin()
-        # Not imported above: it brings logging along, which few need.
-        pools = import_module("concurrent.futures")
-        self._helpers = [
-            (pools.ThreadPoolExecutor(1, "spanwise"), twin() if pays else self.ends)
-            for _ in range(min(_THREADS, cores()) - 1)
-        ]
-        self._state = state
+        if much > _FEW and state != self._state:
+            # Not imported above: it brings logging along, which few need.
+            pools = import_module("concurrent.futures")
+            self._helpers = [
+                (pools.ThreadPoolExecutor(1, "spanwise"), twin() if pays else self.read)
+                for _ in range(min(_THREADS, cores()) - 1)
+            ]
+            self._state = state
 
     def bind(self, text: str) -> TokenEnds:
         """The encoding bound to a text, which is then read once."""

@@ -10,12 +10,14 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_left, bisect_right
-from collections import deque
 from collections.abc import Iterator
-from itertools import accumulate, islice
+from os import getpid
+from threading import Lock
 from typing import TYPE_CHECKING
 
+from spanwise.cutting.reading import Reading, Run
 from spanwise.cutting.sums import STRETCH, Summed, far_above
+from spanwise.cutting.utf8 import Utf8, utf8_length
 
 if TYPE_CHECKING:
     from spanwise.cutting.encodings import Encoding
@@ -28,16 +30,10 @@ _RUN, _WINDOW = 1 << 15, 512
 # A text of so many code points may have more bytes than the smaller places hold.
 _MANY = 1 << 30
 
-# The bytes of UTF-8 that begin no character.
-_INNER = bytes(range(0x80, 0xC0))
 
-# Of a text that is not ASCII it is kept where in UTF-8 every block of so many code points begins.
-_BLOCK_BITS = 8
-
-
-def runs(text: str, border: re.Pattern[str]) -> Iterator[tuple[int, int, bool]]:
+def runs(text: str, border: re.Pattern[str], start: int = 0) -> Iterator[tuple[int, int, bool]]:
     """Runs of a text between places to part it, and of each whether it holds a long piece."""
-    start = at = 0
+    at = start
     while at < len(text):
         found = border.search(text, at + _WINDOW)
         stop = found.start() if found else len(text)
@@ -54,61 +50,68 @@ def runs(text: str, border: re.Pattern[str]) -> Iterator[tuple[int, int, bool]]:
         yield start, at, False
 
 
-class TokenEnds(Summed["Encoding"]):
-    """An encoding bound to a text: the place of every token's end in UTF-8."""
+def _to_read(text: str, border: re.Pattern[str], utf8: Utf8, start: int) -> Iterator[Run]:
+    """The runs of a text from a place on."""
+    for at, stop, long in runs(text, border, start):
+        utf8.look(stop)
+        yield Run(at, stop, utf8.byte(at), "" if long else text[at:stop])
 
-    __slots__ = ("_blocks", "_ends", "_known", "_rest")
+
+class TokenEnds(Summed["Encoding"]):
+    """An encoding bound to a text: the place of every token's end in UTF-8.
+
+    The text is read only as far as it is asked about.
+    """
+
+    __slots__ = ("_ends", "_known", "_lock", "_reading", "_utf8")
 
     def __init__(self, text: str, encoding: Encoding) -> None:
         super().__init__(text, encoding)
         self._ends = array("I" if len(text) < _MANY else "Q", [0])  # where so many tokens end
-        # Where blocks begin in UTF-8, if that is not as in the text.
-        self._blocks = array("Q", () if text.isascii() else (0,))
+        self._utf8 = Utf8(text)
         self._known = 0  # up to where its tokens are
-        self._rest = self._reading()
-
-    def _reading(self) -> Iterator[None]:
-        """Read one run more at each step."""
-        text, kind = self._text, self._ends.typecode
-        taken: deque[tuple[int, int, bool]] = deque()
-
-        def texts() -> Iterator[tuple[str, int]]:
-            for start, stop, long in runs(text, self._counts.border):
-                self._find_blocks(stop)
-                taken.append((start, stop, long))
-                yield "" if long else text[start:stop], self._byte(start)
-
-        for ends in self._counts.read(texts(), len(text), kind):
-            start, stop, long = taken.popleft()
-            if long:
-                self._add_stretches(start, stop, STRETCH)
-            else:
-                self._add(start, stop, ends)
-            self._known = stop
-            yield
-
-    def _find_blocks(self, stop: int) -> None:
-        """Find where the blocks of the text up to a place begin in UTF-8."""
-        text, blocks, step = self._text, self._blocks, 1 << _BLOCK_BITS
-        if blocks:
-            starts = range((len(blocks) - 1) << _BLOCK_BITS, stop, step)
-            sizes = (_utf8(text[at : at + step]) for at in starts)
-            blocks.extend(islice(accumulate(sizes, initial=blocks[-1]), 1, None))
+        self._reading: Reading | None = None
+        self._lock = Lock()
 
     def _know(self, place: int, tokens: int = -1) -> bool:
         """Whether the text is read up to a place; it is read on until then, or so many tokens."""
         while self._known < place and not 0 <= tokens < len(self._ends):
-            next(self._rest)
+            with self._lock:
+                if self._known == len(self._text):
+                    return False  # the place is beyond it
+                self._read_on()
         return self._known >= place
+
+    def _read_on(self) -> None:
+        """Read one run more."""
+        text, reading = self._text, self._reading
+        if reading is None or reading.process != getpid():  # helpers do not live on in a fork
+            left = _to_read(text, self._counts.border, self._utf8, self._known)
+            reading = self._counts.reading(left, len(text) - self._known, self._ends.typecode)
+            self._reading = reading
+        tokens, softs = len(self._ends), len(self._soft)
+        try:
+            run, ends = reading.next()
+            if run.text:
+                self._add(run.start, run.stop, ends)
+            else:
+                self._add_stretches(run.start, run.stop, STRETCH)
+        except BaseException:
+            self._reading = None  # to be read again from here
+            del self._ends[tokens:], self._soft[softs:]
+            raise
+        self._known = run.stop
+        if run.stop == len(text):
+            self._reading = None
 
     def _read(self, start: int, stop: int) -> None:
         """Add the ends of the tokens of ``[start, stop)``, which are not known yet."""
         counts, text = self._counts, self._text[start:stop]
-        self._add(start, stop, counts.ends(text, self._byte(start), self._ends.typecode))
+        self._add(start, stop, counts.read(text, self._utf8.byte(start), self._ends.typecode))
 
     def _add(self, start: int, stop: int, ends: array[int]) -> None:
         """Add the ends of the tokens of ``[start, stop)``."""
-        end = self._byte(stop)
+        end = self._utf8.byte(stop)
         if ends and ends[-1] == end:
             self._ends.extend(ends)
             return
@@ -131,7 +134,7 @@ class TokenEnds(Summed["Encoding"]):
 
     def holds(self, lo: int, hi: int, limit: int) -> bool:
         """Whether a range is counted to be at most ``limit``; cheap when it is far from it."""
-        if hi - lo <= limit and _utf8(self._text[lo:hi]) <= limit:
+        if hi - lo <= limit and utf8_length(self._text[lo:hi]) <= limit:
             return True  # no token is less than a byte
         if hi > self._known:
             _, before = self._head(lo)
@@ -180,35 +183,13 @@ class TokenEnds(Summed["Encoding"]):
         self._know(end, count + 1)
         if count + 1 < len(ends):
             last = ends[bisect_left(ends, ends[count + 1]) - 1]
-            end = min(end, self._character(last))
+            end = min(end, self._utf8.character(last))
         return self._place(end)
 
     def _least(self, count: int) -> int:
         self._know(len(self._text), count)
-        return self._after(self._character(self._ends[min(count, len(self._ends) - 1)]))[0]
+        return self._after(self._utf8.character(self._ends[min(count, len(self._ends) - 1)]))[0]
 
     def _count(self, place: int) -> int:
         """How many tokens end up to a place."""
-        return bisect_right(self._ends, self._byte(place)) - 1
-
-    def _byte(self, place: int) -> int:
-        """Where a place of the text is in its UTF-8."""
-        if not self._blocks:
-            return place
-        block = place >> _BLOCK_BITS
-        return self._blocks[block] + _utf8(self._text[block << _BLOCK_BITS : place])
-
-    def _character(self, byte: int) -> int:
-        """The last place of the text up to a place in its UTF-8."""
-        if not self._blocks:
-            return byte
-        block = bisect_right(self._blocks, byte) - 1
-        start = block << _BLOCK_BITS
-        written = self._text[start : start + (1 << _BLOCK_BITS)].encode("utf-8", "surrogatepass")
-        before = written[: byte - self._blocks[block]]
-        inside = len(before) < len(written) and written[len(before)] in _INNER
-        return start + len(before.translate(None, _INNER)) - inside
-
-
-def _utf8(text: str) -> int:
-    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+        return bisect_right(self._ends, self._utf8.byte(place)) - 1
