@@ -48,6 +48,7 @@ from spanwise import (
     utf8_bytes,
     words,
 )
+from spanwise.cutting.block_parser import Structure
 from spanwise.cutting.sizers import Words
 from spanwise.embedders import FunctionEmbedder
 
@@ -563,3 +564,66 @@ def test_scripts_without_spaces_have_overlap_before_a_space_too(phrase: str) -> 
         0 < body - start <= 12
         for start, body in zip(chunks.starts[1:], chunks.bodies[1:], strict=True)
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("a|b\n-|-\n1|a\n\nword two three", {"chunk_size": 13, "sizer": "letter"}),
+        ("a|b\n-|-\n1|)\n\nThe paragraph after the table.", {"chunk_size": 8, "sizer": "o200k"}),
+        ("a | b\n---|---\nx | ));\n\nThe one below.\n\nNext.", {"chunk_size": 22, "cap": "o200k"}),
+    ],
+)
+def test_what_follows_a_table_is_kept_where_more_measures_less(
+    text: str, options: dict[str, Any]
+) -> None:
+    """COVER: with the blank line below it the table fitted, by itself it did not."""
+
+    def sizer_of(name: str) -> Any:
+        if name == "letter":
+            return lambda part: len(part) + 3 * part[-1:].isalnum()
+        return tokens(tokenizer("o200k_base"))
+
+    given = {"overlap": 0, "chunk_size": options["chunk_size"]}
+    if "sizer" in options:
+        given["sizer"] = sizer_of(options["sizer"])
+    else:
+        given["max_size"] = cap(10, sizer_of(options["cap"]))
+    found = by_heading(**given).split(text).texts
+    assert "".join("".join(found).split()) == "".join(text.split())
+
+
+def test_an_empty_turn_is_no_chunk() -> None:
+    parts = [Part(kind="turn", start=a, end=b, label=str(a)) for a, b in ((0, 4), (4, 4), (5, 8))]
+    document = Document(text="aaaa bbb", parts=tuple(parts))
+    assert by_turn(chunk_size=1, overlap_turns=0).split(document).texts == ["aaaa", "bbb"]
+
+
+def test_a_heading_of_no_level_may_stand_at_the_end_of_a_text() -> None:
+    structure = Structure(0, [0, 9], [3, 9], [1, 0], [2, 9], [3, 9])
+    document = Document(text="# A\n\ntext", structure=structure)
+    assert by_heading().split(document).texts == ["# A\n\ntext"]
+
+
+@pytest.mark.parametrize("window", [5, 40])
+def test_white_space_after_one_character_is_in_the_window(window: int) -> None:
+    """WORD: every word was cut after the first one that was."""
+    splitter = fixed_with_overlap(chunk_size=5, overlap=0, word_window=window)
+    assert splitter.split("a bbbb cccc dddd").texts == ["a", "bbbb", "cccc", "dddd"]
+
+
+@pytest.mark.parametrize("make", [by_text, by_heading, by_paragraph, fixed_with_overlap, by_layout])
+def test_a_cap_that_a_long_run_does_not_reach_is_asked_little(make: Any) -> None:
+    """LINEAR: it was asked about all the rest at every cut."""
+    asked = []
+    for length in (16_000, 64_000):
+        given = [0]
+
+        def flat(text: str, given: list[int] = given) -> int:
+            given[0] += len(text)
+            return len(text.split())
+
+        splitter = make(chunk_size=100, overlap=0, sizer=utf8_bytes, max_size=cap(50, flat))
+        splitter.split("é" * length)
+        asked.append(given[0])
+    assert asked[1] < 6 * asked[0]

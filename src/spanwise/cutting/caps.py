@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import ceil
 
 from spanwise.cutting.naming import named
-from spanwise.cutting.sizers import Chars, Measure, Sizer, Words, bind, chars, utf8_bytes, words
+from spanwise.cutting.sizers import Chars, Counted, Measure, Sizer, bind, chars, utf8_bytes, words
 from spanwise.errors import OptionError, shown
 
 __all__ = [
@@ -110,7 +110,7 @@ class Capped:
         near = hi
         if isinstance(self.inner, Chars):
             near = self.inner.fit(lo, hi, limit)
-        elif isinstance(self.cap, Words):
+        elif isinstance(self.cap, Counted):
             near = self._near(lo, hi, limit, most)
         end = self.cap.fit(lo, near, most)
         while lo < (within := self.inner.fit(lo, end, limit)) < end:

@@ -67,7 +67,7 @@ class FixedWithOverlap(Sized):
             opens = WORD.name
             cut = hi
             if limit < hi:
-                cut = WORD.last(text, max(at + 1, limit - self.word_window), limit)
+                cut = WORD.last(text, max(at, limit - self.word_window), limit)
                 if cut < 0:
                     opens = CLUSTER.name
                     cut = border_before(text, limit, at)

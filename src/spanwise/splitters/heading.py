@@ -173,7 +173,7 @@ class Blocks:
                 c = packer.last(block, p, low, limit)
             if c < 0:
                 c = block.first(text, max(low, limit), end)
-                self._refine(p, c, head if low < head < c else low, boundary)
+                c = self._refine(p, c, head if low < head < c else low, boundary)
             else:
                 if self.deeper_starts:
                     c = self.above(low, c)
@@ -181,21 +181,26 @@ class Blocks:
             p = start_at(text, c, end)
             boundary = block.name
 
-    def _refine(self, p: int, end: int, head: int, boundary: str) -> None:
-        """Cut one block that does not fit: an atom may, when its heading is left out."""
+    def _refine(self, p: int, stop: int, head: int, boundary: str) -> int:
+        """Cut one block that does not fit: an atom may, when its heading is left out.
+
+        Returns where the block ends: more may have fitted where the atom alone did not, as sizes
+        need not grow with the text.
+        """
         packer = self.packer
-        end = end_at(packer.text, p, end)
+        end = end_at(packer.text, p, stop)
         i = bisect_right(self.atom_starts, head) - 1
         if i < 0 or head >= self.atom_ends[i]:
             # Outside atoms a block holds no blank line.
             packer.fill_best(p, end, self.levels[1:], boundary, (head, end + 1))
-            return
+            return stop
         start = max(head, self.atom_starts[i])
         atom = Atom(start, self.atom_ends[i], self.atom_kinds[i])
         if packer.fits(atom.start, atom.end) and packer.allows(p, atom.end):
             packer.add(p, atom.end, boundary)
         else:
             refine_atom(packer, atom, p, self.levels, boundary)
+        return atom.end
 
     def leave_room(self, capped: Capped, heading: int) -> None:
         """Leave room in the cap for the path above a heading's text."""
@@ -250,7 +255,7 @@ class _Sections:
         while i < count:
             if i >= 0:
                 start, stop = starts[i], starts[i + 1]
-                if text[start] != "#":
+                if not text.startswith("#", start):
                     start = start_at(text, start, stop)
                 head = ends[i] + 2
                 # Most texts begin below a blank line (the common case of `start_at`).

@@ -83,7 +83,7 @@ def _ranges(text: str, turns: Parts) -> list[tuple[int, int]]:
     for start, end in zip(turns.starts, turns.ends, strict=True):
         between = trim(text, at, max(at, start))
         found += [between] if between[0] < between[1] else []
-        found += [(max(at, start), end)] if at < end or at <= start else []
+        found += [(max(at, start), end)] if max(at, start) < end else []
         at = max(at, end)
     rest = trim(text, at, len(text))
     return found + ([rest] if rest[0] < rest[1] else [])

@@ -176,7 +176,7 @@ def fixed_spans(text: str, *, chars: int, word_window: int, on: On = NONE) -> li
 
 def word_cut(text: str, start: int, end: int, word_window: int, *, on: On = NONE) -> int:
     """The last white space in reach of the cut, else the cut."""
-    lowest = max(start + 1, end - word_window)
+    lowest = max(start + ("whole-words" not in on), end - word_window)
     for cut in range(end, lowest, -1):
         if cut in word_cuts(text, on) if "boundaries" in on else js_is_space(text[cut]):
             return cut

@@ -45,7 +45,7 @@ SECTIONED = (
     *FLOORED, "local", "equal-labels", "own-label", "first-label", "last-label", "bare",
     "commonmark",
 )  # fmt: skip
-FIXED = (*SLICED, *PAGED, "boundaries", "line-ends")
+FIXED = (*SLICED, *PAGED, "boundaries", "line-ends", "whole-words")
 WHOLE = ("clusters", *PAGED)
 
 
