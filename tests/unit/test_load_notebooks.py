@@ -230,8 +230,9 @@ def test_an_output_of_html_alone_is_read() -> None:
         {"text/html": "<p>Only HTML"},
         {"text/html": "<table>", "text/plain": "a  b\n1  2"},
         {"text/latex": "$x^2$"},
+        {"text/latex": "$y$", "text/plain": "<IPython.core.display.Math object>"},
     ]
     outputs = [v4.new_output("display_data", data=form) for form in forms]
     book = v4.new_notebook(cells=[v4.new_code_cell("show()", outputs=outputs)])
     text = LOADER.load(raw(nbformat.writes(book))).text
-    assert text.split("\n\n") == ["show()", "Bold said", "Only HTML", "a  b\n1  2", "$x^2$"]
+    assert text.split("\n\n") == ["show()", "Bold said", "Only HTML", "a  b\n1  2", "$x^2$", "$y$"]

@@ -768,6 +768,65 @@ def test_rtf_of_a_mac(head: bytes, data: bytes, said: str) -> None:
 # What is not what it says
 
 
+@pytest.mark.parametrize("kind", ["docx", "odt", "rtf"])
+def test_one_wide_row_does_not_multiply_a_table(kind: str) -> None:
+    """Fault: every row was filled up to the widest one, 16 million places for these."""
+    size = 4000
+    if kind == "docx":
+        data = word(table((paragraph("x"),) * size, *[(paragraph("x"),)] * size))
+    elif kind == "odt":
+        row, cell = "table:table-row", "<table:table-cell><text:p>x</text:p></table:table-cell>"
+        rows = f"<{row}>{cell * size}</{row}>" + f"<{row}>{cell}</{row}>" * size
+        data = text_document(f"<table:table>{rows}</table:table>")
+    else:
+        data = b"{\\rtf1 \\intbl " + b"x\\cell " * size + b"\\row " + b"x\\cell\\row " * size + b"}"
+    found = load(f"wide.{kind}", data).text
+    assert len(found) < 30 * size
+    assert found.count("x") == 2 * size
+
+
+def test_an_odt_that_repeats_too_many_cells_is_refused() -> None:
+    cell = (
+        '<table:table-cell table:number-columns-repeated="64"><text:p>x</text:p></table:table-cell>'
+    )
+    row = f'<table:table-row table:number-rows-repeated="64">{cell * 40}</table:table-row>'
+    with pytest.raises(LoadError, match=r"wide.odt: its tables have over 4000000 cells"):
+        load("wide.odt", text_document(f"<table:table>{row * 40}</table:table>"))
+
+
+def test_what_a_group_of_rtf_says_of_a_paragraph_ends_with_it() -> None:
+    """Fault: all paragraphs behind a heading in a group were headings, or rows of its table."""
+    styles = rb"{\stylesheet{\s1\outlinelevel0 heading 1;}}"
+    doc = load("a.rtf", rb"{\rtf1\ansi" + styles + rb"{\pard\s1 Title\par}One\par Two\par}")
+    assert doc.text == "Title\n\nOne\n\nTwo"
+    assert headings(doc) == [(1, "Title")]
+    cells = rb"{\trowd\cellx1000\cellx2000\pard\intbl A\cell B\cell\row}"
+    doc = load("a.rtf", rb"{\rtf1\ansi" + cells + rb"After\par more\par}")
+    assert doc.text == "| A | B |\n| --- | --- |\n\nAfter\n\nmore"
+
+
+def test_fields_of_word_inside_each_other_and_to_choose_from() -> None:
+    """Fault: what a field in an instruction gives was shown, what is chosen was not."""
+
+    def mark(kind: str, data: str = "") -> str:
+        return f'<w:r><w:fldChar w:fldCharType="{kind}">{data}</w:fldChar></w:r>'
+
+    def run(text: str, tag: str = "w:t") -> str:
+        return f'<w:r><{tag} xml:space="preserve">{text}</{tag}></w:r>'
+
+    inner = mark("begin") + run("MERGEFIELD", "w:instrText") + mark("separate") + run("female")
+    code = run(" IF ", "w:instrText") + inner + mark("end") + run(' = "female"', "w:instrText")
+    greeting = mark("begin") + code + mark("separate") + run("Mrs") + mark("end")
+    page = mark("begin") + run("PAGEREF", "w:instrText") + mark("separate") + run("3") + mark("end")
+    contents = mark("begin") + run("TOC", "w:instrText") + mark("separate") + run("One ") + page
+    entries = '<w:listEntry w:val="France"/><w:listEntry w:val="Spain"/>'
+    choice = f'<w:ffData><w:ddList><w:result w:val="1"/>{entries}</w:ddList></w:ffData>'
+    chosen = mark("begin", choice) + run("FORMDROPDOWN", "w:instrText") + mark("end")
+    bodies = (run("Dear ") + greeting + run(" Ito"), contents + mark("end"), run("To ") + chosen)
+    doc = load("a.docx", word("".join(f"<w:p>{body}</w:p>" for body in bodies)))
+    assert doc.text == "Dear Mrs Ito\n\nOne 3\n\nTo Spain"
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_empty_and_wrong_files_are_refused_by_name(name: str) -> None:
     other = NAMES[(NAMES.index(name) + 4) % len(NAMES)]

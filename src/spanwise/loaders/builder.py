@@ -17,6 +17,9 @@ _BETWEEN_BLOCKS = "\n\n"
 _BETWEEN_ITEMS = "\n"
 _DEEPEST = 6
 
+# A table may have so many places for each of its cells.
+_MOST_PLACES = 20
+
 
 class Builder:
     """Writes a text and notes where its headings, code, tables and parts lie.
@@ -78,12 +81,16 @@ class Builder:
         """A table, its first row the header: cells between bars, a rule below the header.
 
         With ``part`` each row is a part of that kind, labelled by the ``labels``. Cells are put
-        on one line, a bar in one is escaped.
+        on one line, a bar in one is escaped. Rows are filled up to the widest one, but where that
+        would be nearly all of the table.
         """
         width = max(map(len, rows), default=0)
         if not width:
             return -1
-        lines = [_row(row, width) for row in rows]
+        least = width
+        if len(rows) * width > _MOST_PLACES * sum(map(len, rows)) + 1000:
+            least = 0
+        lines = [_row(row, least if i else width) for i, row in enumerate(rows)]
         lines.insert(1, "|" + " --- |" * width)
         start = self._block("\n".join(lines))
         self._atom("table", start)
@@ -157,13 +164,13 @@ class Builder:
         self._structure.atom_ends.append(self._at)
 
 
-def _row(cells: Sequence[str], width: int) -> str:
-    """A row of a table on one line."""
-    if len(cells) < width:
-        cells = [*cells, *[""] * (width - len(cells))]
+def _row(cells: Sequence[str], least: int) -> str:
+    """A row of a table on one line, of so many cells at least."""
+    if len(cells) < least:
+        cells = [*cells, *[""] * (least - len(cells))]
     line = f"| {' | '.join(cells)} |"
     # Most rows hold no bar, no empty cell and no white space but single spaces between words.
-    if line.isprintable() and "  " not in line and line.count("|") == width + 1:
+    if line.isprintable() and "  " not in line and line.count("|") == len(cells) + 1:
         return line
     lines = [" ".join(cell.split()).replace("|", "\\|") for cell in cells]
     return f"| {' | '.join(lines)} |"

@@ -125,6 +125,8 @@ class _Reader:
         self._order: list[tuple[_Reader, str, str]] = outer._order if outer else []
         self._chunks: dict[str, str] = {}
         self._carried = ""  # of a paragraph whose end was deleted
+        # The fields that are open: whether the instruction goes on, where what they give begins.
+        self._fields: list[tuple[bool, int]] = []
         self._boxes: list[Element] = []
         for key, (kind, member) in relations(archive, self._path).items():
             if kind == "styles":
@@ -289,6 +291,7 @@ class _Reader:
     def _text(self, paragraph: Element) -> str:
         """The text of a paragraph; its text boxes are put aside."""
         pieces: list[str] = []
+        self._fields = []
         self._inline(paragraph, pieces)
         return "".join(pieces)
 
@@ -312,8 +315,27 @@ class _Reader:
                     pieces.append(f"[{number}]")
             elif tag == "w:txbxContent":
                 self._boxes.append(element)
+            elif tag == "w:fldChar":
+                self._field(element, pieces)
             else:
                 self._inline(element, pieces)
+
+    def _field(self, mark: Element, pieces: list[str]) -> None:
+        """A mark of a field; what one inside the instruction of another gives is not shown."""
+        kind, fields = attribute(mark, "fldCharType"), self._fields
+        if kind == "begin":
+            fields.append((True, len(pieces)))
+            choices = under(mark, "w:ffData", "w:ddList")
+            if choices is not None:
+                entries = [attribute(each, "val") for each in choices if each.tag == "w:listEntry"]
+                chosen = whole_number(attribute(under(choices, "w:result"), "val"))
+                pieces += entries[chosen : chosen + 1]
+        elif kind == "separate" and fields:
+            fields[-1] = False, fields[-1][1]
+        elif kind == "end" and fields:
+            _, begun = fields.pop()
+            if fields and fields[-1][0]:
+                del pieces[begun:]
 
 
 def _symbol(code: str, font: str) -> str:

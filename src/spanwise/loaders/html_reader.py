@@ -32,7 +32,9 @@ def _names(text: str) -> frozenset[str]:
 
 # How characters are read aloud stands between them, and whole words would not be found.
 _READINGS = _names("rt rp rtc")
-_HIDDEN = _READINGS | _names("template audio video canvas datalist annotation annotation-xml")
+_HIDDEN = _READINGS | _names(
+    "audio video canvas datalist annotation annotation-xml metadata desc defs"
+)
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _SECTIONS = frozenset(("thead", "tbody", "tfoot"))
 _CELLS = frozenset(("td", "th", "caption"))
@@ -72,6 +74,7 @@ class _Reader:
         self.counts: list[dict[str, int]] = [{}]  # of open names, per cell and table
         self.hidden = 0
         self.quiet = ("", 0, 0)  # a hidden inline element: name, how often, blocks around it
+        self.templates = 0  # what is in these is no part of the page, and ends nothing outside
         self.lists = [List("")]  # the first stands for items outside of lists
         self.tables: list[Table] = []
         self.heading = self.pre = 0
@@ -112,7 +115,7 @@ class _Reader:
         return self.page
 
     def text(self, at: int, text: str) -> None:
-        if self.hidden or self.quiet[0]:
+        if self.hidden or self.quiet[0] or self.templates:
             return
         if self.at < 0:
             inked = text.lstrip()
@@ -127,6 +130,9 @@ class _Reader:
         self.run.append(sign)
 
     def start(self, name: str, at: int, attributes: dict[str, str]) -> None:
+        self.templates += name == "template"
+        if self.templates:
+            return
         hides = name in _HIDDEN or (
             "hidden" in attributes and attributes["hidden"] != "until-found"
         )
@@ -254,6 +260,9 @@ class _Reader:
         return True
 
     def end(self, name: str) -> None:
+        if self.templates:
+            self.templates -= name == "template"
+            return
         if self.quiet[0] and name == self.quiet[0]:
             quiet, often, around = self.quiet
             self.quiet = (quiet, often - 1, around) if often > 1 else ("", 0, 0)

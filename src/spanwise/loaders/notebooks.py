@@ -210,10 +210,12 @@ def _write_output(builder: _Builder, output: dict[str, Any]) -> None:
         plain, html = _string(data.get("text/plain")), _string(data.get("text/html"))
         if written := _string(data.get("text/markdown")):
             builder.markdown(written)
-        elif html and (not plain.strip() or _PLACEHOLDER.fullmatch(plain.strip())):
+        elif plain.strip() and not _PLACEHOLDER.fullmatch(plain.strip()):
+            builder.code(_plain(plain))
+        elif html:
             write_html(builder, html, lines=False)
         else:
-            builder.code(_plain(plain or _string(data.get("text/latex"))))
+            builder.code(_plain(_string(data.get("text/latex")) or plain))
 
 
 def _outputs(cell: dict[str, Any]) -> list[dict[str, Any]]:

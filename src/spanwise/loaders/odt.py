@@ -38,6 +38,7 @@ _DEEPEST_STYLE = 20
 # A file may say that a space, a cell or a row comes a billion times.
 _MOST_SPACES = 1000
 _MOST_REPEATED = 64
+_MOST_CELLS = 4_000_000
 
 _SKIPPED = frozenset(
     (
@@ -134,6 +135,8 @@ class _Reader:
 
     def __init__(self, archive: Archive, root: Element) -> None:
         self.builder = Builder()
+        self._archive = archive
+        self._cells_left = _MOST_CELLS
         self._notes: list[Element] = []
         self._boxes: list[Element] = []
         self._lists: dict[str, _List] = {}
@@ -321,6 +324,12 @@ class _Reader:
         for row, row_cells in zip(rows, cells, strict=True):
             texts = ["" if cell is None else "\n".join(self._lines(cell)) for cell in row_cells]
             times = whole_number(attribute(row, "number-rows-repeated"), 1, most=_MOST_REPEATED)
+            self._cells_left -= len(texts) * times
+            if self._cells_left < 0:
+                raise LoadError(
+                    f"{self._archive.name}: its tables have over {_MOST_CELLS} cells, more than is "
+                    "written; divide it"
+                )
             written.extend([texts] * times)
         self.builder.table(written)
 

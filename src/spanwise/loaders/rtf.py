@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from spanwise.documents import Document
 from spanwise.errors import LoadError, shown
@@ -155,6 +155,9 @@ class RtfLoader:
         return builder.document(uri=raw.uri, media_type=_MEDIA_TYPE, meta=reader.meta)
 
 
+_USUAL = Paragraph()
+
+
 @dataclass(slots=True)
 class _Group:
     """What ends with a group: where its text goes and how its characters are read."""
@@ -166,10 +169,13 @@ class _Group:
     deleted: bool = False
     opens: str = ""  # the flow that this group began
     note: int = 0  # the note that this flow is
+    before: Paragraph = _USUAL  # what was said of the paragraph where the group began
 
-    def inner(self) -> _Group:
+    def inner(self, now: Paragraph) -> _Group:
         """A group inside this one."""
-        return _Group(self.place, self.font, self.skip, self.hidden, self.deleted, "", self.note)
+        return _Group(
+            self.place, self.font, self.skip, self.hidden, self.deleted, "", self.note, now
+        )
 
 
 class _Reader:
@@ -250,7 +256,7 @@ class _Reader:
                 "the file is damaged or made to do harm"
             )
         self._outer.append(self._group)
-        self._group = self._group.inner()
+        self._group = self._group.inner(self.flows[-1].now)
 
     def _close(self) -> None:
         self._flush()
@@ -267,6 +273,7 @@ class _Reader:
                 self.notes[ended.note] = written
             else:
                 self.flows[-1].boxes += flow.blocks
+        self.flows[-1].now = ended.before
         if ended.place in _TAKEN and self._group.place != ended.place:
             said = "".join(self._taken).strip()
             if len(self._date) >= 3 and 0 < self._date.get("yr", 0) < 10_000:
@@ -283,7 +290,6 @@ class _Reader:
             return
         self._flush()
         group, flow = self._group, self.flows[-1]
-        now = flow.now
         if word in _CHARACTERS:
             self._characters(word, number)
         elif group.place == "stylesheet" and word in ("s", "outlinelevel"):
@@ -308,7 +314,7 @@ class _Reader:
             self.flows.append(Flow())
         elif word in ("listtext", "pntext"):
             group.place = "label"
-            now.label = ""
+            flow.label = ""
         elif word in ("par", "sect"):
             flow.end_paragraph(self._outlines)
         elif word == "nestcell":
@@ -318,15 +324,15 @@ class _Reader:
         elif word == "row":
             flow.end_row()
         elif word == "pard":
-            flow.now = Paragraph(label=now.label)  # Word writes the label first
+            flow.now = _USUAL  # the label stays: Word writes it first
         elif word == "s":
-            now.style = number or 0
+            flow.now = replace(flow.now, style=number or 0)
         elif word == "outlinelevel":
-            now.outline = number or 0
+            flow.now = replace(flow.now, outline=number or 0)
         elif word == "ilvl":
-            now.depth = max(0, min(number or 0, 8))
+            flow.now = replace(flow.now, depth=max(0, min(number or 0, 8)))
         elif word == "intbl":
-            now.in_table = True
+            flow.now = replace(flow.now, in_table=True)
         elif word in _SIGNS:
             self._put(_SIGNS[word])
 
@@ -374,7 +380,7 @@ class _Reader:
         if place in _TAKEN:
             self._taken.append(text)
         elif place == "label":
-            self.flows[-1].now.label += text
+            self.flows[-1].label += text
         elif place == "text" and not (self._group.hidden or self._group.deleted):
             self.flows[-1].pieces.append(text)
 

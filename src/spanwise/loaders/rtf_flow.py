@@ -14,14 +14,13 @@ _BULLET = "- "
 _Block = Callable[[Builder], object]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Paragraph:
-    """What is said of the paragraph being read."""
+    """What is said of the paragraph being read; what a group says of it ends with the group."""
 
     style: int = 0
     outline: int = -1
     depth: int = 0
-    label: str = ""
     in_table: bool = False
 
 
@@ -29,8 +28,8 @@ class Paragraph:
 class Flow:
     """A stretch of blocks: the text, a note, a text box.
 
-    ``lines`` are the paragraphs of the cell being read; ``outlines`` are the heading levels of
-    paragraph styles, from 0.
+    ``lines`` are the paragraphs of the cell being read, ``label`` is the number of the paragraph;
+    ``outlines`` are the heading levels of paragraph styles, from 0.
     """
 
     blocks: list[_Block] = field(default_factory=list)
@@ -40,6 +39,7 @@ class Flow:
     rows: list[list[str]] = field(default_factory=list)
     boxes: list[_Block] = field(default_factory=list)
     now: Paragraph = field(default_factory=Paragraph)
+    label: str = ""
 
     def end(self, outlines: Mapping[int, int]) -> None:
         """End what is still open."""
@@ -90,8 +90,8 @@ class Flow:
 
     def _ended(self) -> tuple[str, str]:
         """The text and the label of a paragraph that ends."""
-        text, label = "".join(self.pieces), self.now.label
-        self.pieces, self.now.label = [], ""
+        text, label = "".join(self.pieces), self.label
+        self.pieces, self.label = [], ""
         return _whole(text).strip(), _whole(label).strip()
 
 
