@@ -429,6 +429,15 @@ def test_around_a_document_there_is_nothing(cli: Cli) -> None:
         ["eval", "docs", "--by"],
         ["eval", "docs", "--embedder"],
         ["questions", "docs", "--encoding"],
+        ["chunk"],
+        ["explain"],
+        ["snippet", "refund"],
+        ["eval"],
+        ["questions"],
+        ["show", "--in", "docs.db"],
+        ["remove", "--in", "docs.db"],
+        ["import", "--to", "new.db"],
+        ["export", "--in", "docs.db", "--to"],
     ],
 )
 def test_an_empty_name_is_refused(cli: Cli, work: Path, arguments: list[str]) -> None:
@@ -438,6 +447,18 @@ def test_an_empty_name_is_refused(cli: Cli, work: Path, arguments: list[str]) ->
     assert (status, out) == (2, "")
     assert err.startswith(f"spanwise {arguments[0]}: ")
     assert not (work / "new.db").exists()
+
+
+def test_what_failed_is_named_where_no_question_can_be_made(cli: Cli, work: Path) -> None:
+    """Fault: only the kinds of text were blamed, not the file that could not be read."""
+    (work / "few").mkdir()
+    (work / "few/a.md").write_text("# A\n", "utf-8")
+    (work / "few/b.txt").write_bytes("caf\xe9 au lait, tr\xe8s chaud".encode("latin-1") * 20)
+    for arguments in (["questions", "few"], ["eval", "few", "--embedder", "none"]):
+        status, _, err = cli(*arguments)
+        assert status == 1
+        assert "b.txt" in err
+        assert "no questions can be made" in err
 
 
 @pytest.mark.parametrize(

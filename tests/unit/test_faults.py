@@ -593,6 +593,18 @@ def test_what_follows_a_table_is_kept_where_more_measures_less(
     assert "".join("".join(found).split()) == "".join(text.split())
 
 
+def test_a_preset_is_explained_as_the_strategy_that_it_takes() -> None:
+    """Fault: parts had no reason at all, and code that was cut did not say so."""
+    ends = ((0, 11), (12, 23))
+    parts = tuple(Part(kind="message", start=a, end=b, label=str(a)) for a, b in ends)
+    document = Document(text="hello there\nbye bye now", media_type="x/y", parts=parts)
+    whys = [each.why for each in explain(document, for_search(chunk_size=12))]
+    assert whys[1].startswith("a message ends here; the passage before with the next would be 23")
+    code = "# A\n\ntext\n\n```\n" + "line of code = 1\n" * 30 + "```\n"
+    capped = for_search(chunk_size=800).within(None, ceiling=200)
+    assert explain(code, capped)[2].gave_way == ("atom",)
+
+
 def test_an_empty_turn_is_no_chunk() -> None:
     parts = [Part(kind="turn", start=a, end=b, label=str(a)) for a, b in ((0, 4), (4, 4), (5, 8))]
     document = Document(text="aaaa bbb", parts=tuple(parts))

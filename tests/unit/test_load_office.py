@@ -837,6 +837,9 @@ def test_empty_and_wrong_files_are_refused_by_name(name: str) -> None:
     for data in wrong:
         with pytest.raises(LoadError, match=f"^{re.escape(name)}: "):
             loader.load(raw_of(data, name))
+    if not name.endswith(".rtf"):
+        with pytest.raises(LoadError, match="it is empty"):
+            loader.load(raw_of(b"", name))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -43,6 +43,7 @@ from spanwise.cli.options import (
     MinSize,
     NoIgnore,
     NoRecursive,
+    OneFile,
     Overlap,
     Separator,
     SizerName,
@@ -50,6 +51,7 @@ from spanwise.cli.options import (
     SnippetFormat,
     Tokenizer,
     given_options,
+    refuse_empty,
 )
 from spanwise.cli.screen import Screen, Working, escaped, prepare_streams, silence, visible
 from spanwise.cli.search_verbs import SEARCH_VERBS
@@ -148,7 +150,9 @@ _CHUNK_EXAMPLES = """
 def chunk(
     paths: Annotated[
         list[str],
-        typer.Argument(metavar="PATH", help="Files, folders, or - for standard input."),
+        typer.Argument(
+            metavar="PATH", callback=refuse_empty, help="Files, folders, or - for standard input."
+        ),
     ],
     include: Include = None,
     exclude: Exclude = None,
@@ -237,7 +241,7 @@ _EXPLAIN_EXAMPLES = """
 @app.command(rich_help_panel=_CUTTING, epilog=_EXPLAIN_EXAMPLES)
 @edge
 def explain(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A file, or - for standard input.")],
+    file: OneFile,
     by: By = "",
     chunk_size: ChunkSize = None,
     overlap: Overlap = None,
@@ -305,7 +309,7 @@ def snippet(
         str,
         typer.Argument(metavar="QUERY", help='Words, or a "phrase" in quotes of its own.'),
     ],
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A file, or - for standard input.")],
+    file: OneFile,
     width: Annotated[int, typer.Option(metavar="CHARS", help="The most characters to show.")] = 200,
     fold_accents: Annotated[
         bool, typer.Option("--fold-accents", help="Match words that differ in their accents.")

@@ -13,7 +13,7 @@ import typer
 from spanwise.cli.edge import counted, failed
 from spanwise.cli.index_options import ReportFormat, ReportFormatOption
 from spanwise.cli.opened import once
-from spanwise.cli.options import Encoding, Exclude, Include, NoIgnore, NoRecursive
+from spanwise.cli.options import Encoding, Exclude, Include, NoIgnore, NoRecursive, refuse_empty
 from spanwise.cli.screen import NARROWEST, Counting, Screen
 from spanwise.cli.sources import (
     STANDARD_INPUT,
@@ -76,6 +76,7 @@ def eval_(
         list[str],
         typer.Argument(
             metavar="[QUESTIONS] FOLDER",
+            callback=refuse_empty,
             help="A file of questions, one JSON object a line, or - for standard input, and the "
             "documents; without questions some are made from the documents.",
         ),
@@ -154,7 +155,7 @@ def eval_(
         elif len(paths) == 2:
             asked = read_questions(paths[0], documents)
         else:
-            asked = _made(documents, paths[-1], _COUNT, 0)
+            asked = _made(documents, paths[-1], failures, _COUNT, 0)
         with Counting(screen) as bar:
 
             def watch(at: Step) -> None:
@@ -184,7 +185,10 @@ _QUESTIONS_EXAMPLES = """
 
 def questions(
     folder: Annotated[
-        str, typer.Argument(metavar="FOLDER", help="The documents: a folder or a file.")
+        str,
+        typer.Argument(
+            metavar="FOLDER", callback=refuse_empty, help="The documents: a folder or a file."
+        ),
     ],
     count: Annotated[int, typer.Option(metavar="NUMBER", help="The most questions.")] = _COUNT,
     seed: Annotated[
@@ -200,7 +204,7 @@ def questions(
     screen, failures = Screen(), Failures()
     sources = _sources(folder, failures, include, exclude, not no_ignore, not no_recursive)
     documents = _load(screen, sources, failures, encoding)
-    made = _made(documents, folder, count, seed)
+    made = _made(documents, folder, failures, count, seed)
     known = {each.uri: each for each in documents}
     is_utf = screen.out.encoding.startswith("utf")  # eval reads no other encoding
     for each in made:
@@ -289,15 +293,18 @@ def _load(
     return made
 
 
-def _made(documents: Sequence[Document], path: str, count: int, seed: int) -> tuple[Question, ...]:
+def _made(
+    documents: Sequence[Document], path: str, failures: Failures, count: int, seed: int
+) -> tuple[Question, ...]:
     """Questions made from the documents; ends the run where there are none."""
     made = known_item_questions(documents, count=count, seed=seed)
     if not made:
         raise failed(
             [
+                *failures.reasons,
                 f"{path}: no questions can be made from it: they are made from headings with text "
                 "below, and from sentences in scripts with spaces; write some yourself "
-                "(docs/evaluate.md)"
+                "(docs/evaluate.md)",
             ]
         )
     return made

@@ -86,10 +86,16 @@ ToIndex = Annotated[
     ),
 ]
 IndexArgument = Annotated[
-    str, typer.Argument(metavar="FILE", envvar=_VARIABLE, help="The index to check.")
+    str,
+    typer.Argument(
+        metavar="FILE", envvar=_VARIABLE, callback=refuse_empty, help="The index to check."
+    ),
 ]
 BundleFile = Annotated[
-    str, typer.Option("--to", metavar="BUNDLE", help="The file of JSON lines to write.")
+    str,
+    typer.Option(
+        "--to", metavar="BUNDLE", callback=refuse_empty, help="The file of JSON lines to write."
+    ),
 ]
 EmbedderName = Annotated[
     str | None,

@@ -39,6 +39,7 @@ from spanwise.cli.options import (
     SizerOption,
     Tokenizer,
     given_options,
+    refuse_empty,
 )
 from spanwise.cli.screen import Screen
 from spanwise.cli.strategies import index_splitter
@@ -132,7 +133,10 @@ _IMPORT_EXAMPLES = """
 
 
 def import_(
-    bundle: Annotated[str, typer.Argument(metavar="BUNDLE", help="A file that export wrote.")],
+    bundle: Annotated[
+        str,
+        typer.Argument(metavar="BUNDLE", callback=refuse_empty, help="A file that export wrote."),
+    ],
     file: ToIndex,
     embedder: EmbedderName = None,
     by: IndexBy = "",
@@ -171,7 +175,12 @@ def remove(
     file: InIndex,
     uris: Annotated[
         list[str] | None,
-        typer.Argument(metavar="URI", help="As documents lists them.", show_default=False),
+        typer.Argument(
+            metavar="URI",
+            callback=refuse_empty,
+            help="As documents lists them.",
+            show_default=False,
+        ),
     ] = None,
     where: Where = None,
     namespace: Namespace = "",

@@ -27,6 +27,7 @@ __all__ = [
     "MinSize",
     "NoIgnore",
     "NoRecursive",
+    "OneFile",
     "Overlap",
     "Separator",
     "SizerName",
@@ -81,6 +82,10 @@ def refuse_empty(context: typer.Context, parameter: typer.CallbackParam, value: 
     return value
 
 
+OneFile = Annotated[
+    str,
+    typer.Argument(metavar="FILE", callback=refuse_empty, help="A file, or - for standard input."),
+]
 By = Annotated[
     str,
     typer.Option(

@@ -23,7 +23,7 @@ from spanwise.cli.index_options import (
     read_pairs,
 )
 from spanwise.cli.opened import nothing_in, once, reading
-from spanwise.cli.options import refuse_unused
+from spanwise.cli.options import refuse_empty, refuse_unused
 from spanwise.cli.screen import Screen, one_line
 from spanwise.errors import EmbedderError, MissingExtraError, StoreError, require
 from spanwise.index import Hits, Index
@@ -184,7 +184,11 @@ _SHOW_EXAMPLES = """
 def show(
     name: Annotated[
         str,
-        typer.Argument(metavar="ID", help="The id of a passage, or the uri of a document."),
+        typer.Argument(
+            metavar="ID",
+            callback=refuse_empty,
+            help="The id of a passage, or the uri of a document.",
+        ),
     ],
     file: InIndex,
     around: Annotated[

@@ -147,6 +147,8 @@ def open_archive(raw: Raw) -> Archive:
                 f"{raw.name}: it is an old Office file, or one with a password, and neither is "
                 "read; save it without a password in the current format"
             ) from None
+        if not raw.data:
+            raise LoadError(f"{raw.name}: it is empty; get a new copy") from None
         if not raw.data.startswith(b"PK"):
             raise LoadError(
                 f"{raw.name}: it is no ZIP archive, as files of this kind are "

@@ -10,7 +10,7 @@ from spanwise.cutting.caps import Cap
 from spanwise.documents import Document
 from spanwise.embedders.base import ceiling_of
 from spanwise.errors import require
-from spanwise.splitters.base import Splitter, Strategy, as_document, smaller
+from spanwise.splitters.base import Strategy, as_document, smaller
 from spanwise.splitters.choose import splitter_for
 from spanwise.splitters.heading import ByHeading, by_heading
 from spanwise.splitters.paragraph import ByParagraph
@@ -56,9 +56,10 @@ class Preset:
     def split(self, source: Document | str) -> Chunks:
         """The chunks of a document or a string, in order."""
         document = as_document(source)
-        return self._splitter(document).split(document)
+        return self.chosen(document).split(document)
 
-    def _splitter(self, document: Document) -> Splitter:
+    def chosen(self, document: Document) -> Strategy:
+        """The strategy that cuts a document, with its options."""
         chosen = splitter_for(document)
         if isinstance(chosen, ByHeading):
             # Found better than by_heading on pages with headings; gathers up to twice its target.

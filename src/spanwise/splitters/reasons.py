@@ -22,6 +22,7 @@ from spanwise.cutting.spans import end_at
 from spanwise.documents import Document
 from spanwise.splitters.base import Splitter, as_document, default_floor
 from spanwise.splitters.choose import the_splitter
+from spanwise.splitters.presets import Preset
 from spanwise.splitters.similarity import BySimilarity
 from spanwise.splitters.text import ByRecord, record_spans
 
@@ -89,6 +90,8 @@ def explain(source: Document | str, by: Splitter | None = None) -> list[Cut]:
     """
     document = as_document(source)
     splitter = the_splitter(document, by)
+    if isinstance(splitter, Preset):
+        splitter = splitter.chosen(document)
     chunks = splitter.split(document)
     sizer = getattr(splitter, "sizer", chunks.sizer)
     capped = bind_capped(sizer, chunks.limit, document.text, getattr(splitter, "on_top", 0))
