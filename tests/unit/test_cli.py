@@ -213,6 +213,23 @@ def test_an_archive_is_read_like_a_folder(cli: Cli, tmp_path: Path) -> None:
     ]
 
 
+def test_one_file_of_an_archive_is_read_whatever_the_others_are(cli: Cli, tmp_path: Path) -> None:
+    """Fault: the run failed for a member that nobody had named."""
+    path = tmp_path / "docs.zip"
+    with zipfile.ZipFile(path, "w") as made:
+        made.writestr("a.md", "# A\n\nOne refund.")
+        made.writestr("../b.md", "# B\n\nTwo.")
+    assert cli("chunk", f"{path}/a.md")[0] == 0
+    status, _, err = cli("chunk", f"{path}/none.md")
+    assert status == 1
+    assert "holds no such document" in err
+    assert "leads out" not in err
+    status, _, err = cli("chunk", f"{path}/../b.md")
+    assert status == 1
+    assert err.count("leads out") == 1
+    assert "holds no such document" not in err
+
+
 def test_one_file_of_an_archive_is_named_like_one_of_a_folder(cli: Cli, tmp_path: Path) -> None:
     inner, path = tmp_path / "in.ZIP", tmp_path / "docs.zip"
     with zipfile.ZipFile(inner, "w") as made:

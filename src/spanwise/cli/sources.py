@@ -143,9 +143,10 @@ def find_sources(paths: Iterable[str], failures: Failures, **which: Any) -> list
                 failures.add(f"{path}: {_HOLDS_NOTHING}")
             sources = [Source(str(each), isolate=True) for each in inside]
         elif archive := _archive_of(path):
-            sources = _inside(archive, failures, which)
-            if path != archive:
-                sources = _chosen(path, archive, sources, failures)
+            if path == archive:
+                sources = _inside(archive, failures, which)
+            else:
+                sources = _chosen(path, archive, failures, which)
         else:
             sources = [Source(path)]
         for source in sources:
@@ -200,11 +201,16 @@ def _archive_of(path: str) -> str:
     return next(filter(os.path.isfile, archives), "")
 
 
-def _chosen(path: str, archive: str, inside: list[Source], failures: Failures) -> list[Source]:
-    """The source of a file named in an archive."""
+def _chosen(path: str, archive: str, failures: Failures, which: dict[str, Any]) -> list[Source]:
+    """The source of a file named in an archive; what the others are like does not matter."""
+    others = Failures()
+    inside = _inside(archive, others, which)
     found = [source for source in inside if Path(source.path) == Path(path)]
-    if not found and inside:
+    own = [reason for reason in others.reasons if reason.startswith(f"{path}: ")]
+    if not found and inside and not own:
         failures.add(f"{path}: {archive} holds no such document; it holds {_names(inside)}")
+    elif not found:
+        failures.reasons += own or others.reasons
     return found
 
 
