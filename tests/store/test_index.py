@@ -34,6 +34,7 @@ from spanwise.errors import EmbedderError
 from spanwise.index import Index, IndexReport, Progress, SqliteStore, sqlite_file
 from spanwise.index.bundle import _sealed
 from spanwise.index.sqlite_file import SqliteFile
+from spanwise.loaders import folders
 from spanwise.loaders.files import read_raw
 from spanwise.splitters.presets import for_search
 
@@ -1097,6 +1098,30 @@ def test_differences_from_the_files_are_named(tmp_path: Path, counter: Counting)
         assert {each.kind for each in index.verify().differences} == {"missing"}
 
 
+def test_a_folder_that_cannot_be_listed_was_not_left_out_by_options(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fault: a note said that other options had chosen what is in it, and to take that out."""
+    write(tmp_path, {"d/a.md": "# A\n\nOne.", "d/sub/b.md": "# B\n\nTwo.", "d/c.txt": "Three."})
+    with Index.open(tmp_path / "index.db") as index:
+        index.add_folder(tmp_path / "d")
+        scandir = os.scandir
+
+        def refused(path: str) -> Any:
+            if Path(path).name == "sub":
+                raise PermissionError(13, "Permission denied", str(path))
+            return scandir(path)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(folders.os, "scandir", refused)
+            report = index.add_folder(tmp_path / "d")
+        assert len(report.failed) == 1
+        assert not [note for note in report.notes if "other options" in note]
+        assert len(index.documents()) == 3
+        report = index.add_folder(tmp_path / "d", include=["*.md"])
+        assert [note for note in report.notes if "other options chose are kept (1)" in note]
+
+
 # --- refusals -------------------------------------------------------------------------------
 
 
@@ -1631,7 +1656,7 @@ def test_what_other_options_chose_is_kept_and_counted(tmp_path: Path) -> None:
         assert index.add_folder(folder).notes == ()
         report = index.add_folder(folder, exclude=["a.md"])
         assert (report.removed, len(report.notes)) == ((), 1)
-        assert "1 documents" in report.notes[0]
+        assert "other options chose are kept (1)" in report.notes[0]
         assert len(index.documents()) == 2
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -225,7 +226,8 @@ def _is_folder(folder: str, missing: list[str]) -> bool:
     elif path.suffix.lower() == ".zip":
         reason = "it is an archive; unpack it, and give the folder that it is in then"
     else:
-        reason = f"it is a file; give its folder: spanwise index {parent} --include {name}"
+        command = shlex.join(["spanwise", "index", parent, "--include", name])
+        reason = f"it is a file; give its folder: {command}"
     missing.append(f"{folder}: {reason}")
     return False
 

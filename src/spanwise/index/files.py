@@ -189,7 +189,8 @@ class FolderRun:
             each.source.get("root") is not None
             and each.uri not in self.paths
             and self.root in (self.base / each.uri).parents
-            and not self._is_gone(each)
+            and not self._is_selected(each)
+            and _may_be_there(self.base / each.uri)
             for each in stored
         )
 
@@ -203,8 +204,11 @@ class FolderRun:
         if stored.uri in self.paths:
             return False
         # A folder that could not be listed hides what is in it.
-        selected = {name: stored.source.get(name) for name in _SELECTING}
-        return not self.faults and selected == {name: self.noted[name] for name in _SELECTING}
+        return not self.faults and self._is_selected(stored)
+
+    def _is_selected(self, stored: StoredDocument) -> bool:
+        """Whether a run of the same selection found a document."""
+        return all(stored.source.get(name) == self.noted[name] for name in _SELECTING)
 
     def _read_alike(self, known: Mapping[str, Any]) -> bool:
         return all(known.get(name) == self.noted[name] for name in _READ_BY)

@@ -224,8 +224,8 @@ class Index:
             kept = files.kept(stored) if files.paths else 0
             if kept:
                 run.notes.append(
-                    f"{kept:,} documents below {folder} are kept as they are: a run with other "
-                    "options chose them; remove takes them out"
+                    f"{folder}: documents that a run with other options chose are kept "
+                    f"({kept:,}); remove takes them out"
                 )
             if not files.paths:
                 run.notes.append(
