@@ -334,6 +334,7 @@ def _parts(part: dict[str, Any] | None, inner: str) -> list[dict[str, Any]]:
 
 def _encoding(encoding: Any, encode_ordinary: Callable[[str], list[int]]) -> Tokens:
     """The sizer of a tiktoken or bpe-openai encoding."""
+    maker = type(encoding).__module__.partition(".")[0]
     name = str(getattr(encoding, "name", type(encoding).__name__))
     pattern = str(getattr(encoding, "_pat_str", "(?<"))
 
@@ -349,14 +350,14 @@ def _encoding(encoding: Any, encode_ordinary: Callable[[str], list[int]]) -> Tok
         lengths = [0] * (max(ranks.values()) + 1)
         for token, rank in ranks.items():
             lengths[rank] = len(token)
-        if type(encoding).__module__.partition(".")[0] == "tiktoken":
+        if maker == "tiktoken":
             counter = Encoding(encode_ordinary, *tiktoken_readers(encoding, lengths), parting)
         else:
             counter = Encoding(encode_ordinary, by_lists(encode_ordinary, lengths), None, parting)
     else:
         counter = Counter(lambda texts: [len(encode_ordinary(text)) for text in texts], parting)
     # One of bpe-openai cannot be pickled.
-    by_name = type(encoding).__module__.startswith("bpe_openai") and name in _ENCODINGS
+    by_name = maker == "bpe_openai" and name in _ENCODINGS
     digest = blake2b(f"{len(ranks)} {pattern}".encode(), digest_size=6).hexdigest()
     return Tokens(
         name if by_name else encoding,

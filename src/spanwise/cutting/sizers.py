@@ -46,7 +46,7 @@ def utf8_bytes(text: str) -> int:
     >>> utf8_bytes("naïve")
     6
     """
-    return len(text.encode("utf-8", "surrogatepass"))
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
 def words(text: str) -> int:

@@ -10,7 +10,7 @@ _SURROGATES = re.compile("[\ud800-\udfff]").search
 
 
 def readable(text: str) -> str:
-    """The text with U+FFFD for each lone surrogate, which tokenizers refuse."""
+    """The text with U+FFFD for each lone surrogate, and the character for each pair."""
     if text.isascii() or not _SURROGATES(text):
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

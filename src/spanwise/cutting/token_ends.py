@@ -16,8 +16,9 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from spanwise.cutting.reading import Reading, Run
+from spanwise.cutting.sizers import utf8_bytes
 from spanwise.cutting.sums import STRETCH, Summed, far_above
-from spanwise.cutting.utf8 import Utf8, utf8_length
+from spanwise.cutting.utf8 import Utf8
 
 if TYPE_CHECKING:
     from spanwise.cutting.encodings import Encoding
@@ -134,7 +135,7 @@ class TokenEnds(Summed["Encoding"]):
 
     def holds(self, lo: int, hi: int, limit: int) -> bool:
         """Whether a range is counted to be at most ``limit``; cheap when it is far from it."""
-        if hi - lo <= limit and utf8_length(self._text[lo:hi]) <= limit:
+        if hi - lo <= limit and utf8_bytes(self._text[lo:hi]) <= limit:
             return True  # no token is less than a byte
         if hi > self._known:
             _, before = self._head(lo)

@@ -6,7 +6,9 @@ from array import array
 from bisect import bisect_right
 from itertools import accumulate, islice
 
-__all__ = ["Utf8", "utf8_length"]
+from spanwise.cutting.sizers import utf8_bytes
+
+__all__ = ["Utf8"]
 
 # Of a text that is not ASCII it is kept where in UTF-8 every block of so many code points begins.
 _BLOCK_BITS = 8
@@ -29,7 +31,7 @@ class Utf8:
         text, blocks, step = self._text, self._blocks, 1 << _BLOCK_BITS
         if blocks:
             starts = range((len(blocks) - 1) << _BLOCK_BITS, stop, step)
-            sizes = (utf8_length(text[at : at + step]) for at in starts)
+            sizes = (utf8_bytes(text[at : at + step]) for at in starts)
             blocks.extend(islice(accumulate(sizes, initial=blocks[-1]), 1, None))
 
     def byte(self, place: int) -> int:
@@ -37,7 +39,7 @@ class Utf8:
         if not self._blocks:
             return place
         block = place >> _BLOCK_BITS
-        return self._blocks[block] + utf8_length(self._text[block << _BLOCK_BITS : place])
+        return self._blocks[block] + utf8_bytes(self._text[block << _BLOCK_BITS : place])
 
     def character(self, byte: int) -> int:
         """The last place of the text up to a byte."""
@@ -49,8 +51,3 @@ class Utf8:
         before = written[: byte - self._blocks[block]]
         inside = len(before) < len(written) and written[len(before)] in _INNER
         return start + len(before.translate(None, _INNER)) - inside
-
-
-def utf8_length(text: str) -> int:
-    """How many bytes a text has."""
-    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))

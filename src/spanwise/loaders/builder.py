@@ -11,14 +11,12 @@ from spanwise.cutting.markdown import Structure
 from spanwise.documents import Document
 from spanwise.parts import PartRow, Parts
 
-__all__ = ["Builder"]
+__all__ = ["Builder", "is_sparse"]
 
 _BETWEEN_BLOCKS = "\n\n"
 _BETWEEN_ITEMS = "\n"
 _DEEPEST = 6
-
-# A table may have so many places for each of its cells.
-_MOST_PLACES = 20
+_MOST_PLACES = 20  # of a table, for each of its cells
 
 
 class Builder:
@@ -88,7 +86,7 @@ class Builder:
         if not width:
             return -1
         least = width
-        if len(rows) * width > _MOST_PLACES * sum(map(len, rows)) + 1000:
+        if is_sparse(len(rows) * width, sum(map(len, rows))):
             least = 0
         lines = [_row(row, least if i else width) for i, row in enumerate(rows)]
         lines.insert(1, "|" + " --- |" * width)
@@ -162,6 +160,11 @@ class Builder:
         self._structure.atom_kinds.append(kind)
         self._structure.atom_starts.append(start)
         self._structure.atom_ends.append(self._at)
+
+
+def is_sparse(places: int, cells: int) -> bool:
+    """Whether nearly all places of a table are empty, which a few cells may make without end."""
+    return places > _MOST_PLACES * cells + 1000
 
 
 def _row(cells: Sequence[str], least: int) -> str:

@@ -6,12 +6,13 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from spanwise.loaders.builder import is_sparse
+
 __all__ = ["MOST_COLUMNS", "Block", "List", "Table", "next_mark", "number_in", "opened_list"]
 
 # A cell that spans rows is said again in each, unless it is long: a few bytes of markup could
-# otherwise multiply it. Past this many places per cell a table is written as blocks.
+# otherwise multiply it. A table that is nearly empty is written as blocks.
 _LONGEST_REPEATED = 200
-_MOST_PLACES = 20
 MOST_COLUMNS = 1000  # of one cell, as in the HTML standard
 
 _number = re.compile(r"[ \t\n\r\f]*([+-]?[0-9]{1,9})").match
@@ -76,7 +77,7 @@ class Table:
         width = max((col + 1 for row in rows for col, text in row.items() if text), default=0)
         kept = [number for number, row in enumerate(rows) if any(row.values())]
         rows = [rows[number] for number in kept]
-        if width < 2 or len(rows) * width > _MOST_PLACES * len(cells) + 1000:
+        if width < 2 or is_sparse(len(rows) * width, len(cells)):
             return [*self.above, *inside]
         grid = [[row.get(col, "") for col in range(width)] for row in rows]
         lines: list[tuple[int, int]] = []
@@ -110,7 +111,7 @@ class Table:
                 col += columns
             grid.append(here)
             places += len(here) + len(hanging)
-            if places > _MOST_PLACES * cells + 1000:
+            if is_sparse(places, cells):
                 return []
         return grid
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from spanwise.cutting.surrogates import readable
 from spanwise.loaders.builder import Builder
 
 __all__ = ["Flow", "Paragraph"]
@@ -92,7 +93,7 @@ class Flow:
         """The text and the label of a paragraph that ends."""
         text, label = "".join(self.pieces), self.label
         self.pieces, self.label = [], ""
-        return _whole(text).strip(), _whole(label).strip()
+        return readable(text).strip(), readable(label).strip()
 
 
 def _block(text: str, outline: int, label: str, depth: int) -> _Block:
@@ -111,8 +112,3 @@ def _mark(label: str) -> str:
     if any(map(str.isalnum, label)):
         return f"{label} "
     return _BULLET if label else ""
-
-
-def _whole(text: str) -> str:
-    """A text whose pairs of surrogates are characters again; a half becomes U+FFFD."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
