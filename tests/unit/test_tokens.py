@@ -479,7 +479,6 @@ def shared_reading(monkeypatch: pytest.MonkeyPatch) -> None:
     """Short runs, each text of several read by four threads."""
     monkeypatch.setattr(token_ends, "_RUN", 200)
     monkeypatch.setattr(encodings, "_FEW", 1)
-    monkeypatch.setattr(encodings, "_MUCH", 1)
     monkeypatch.setattr(encodings, "cores", lambda: 4)
 
 
@@ -527,8 +526,8 @@ def test_a_twin_reads_the_same_tokens(
     assert encoding._pat_str in twins._WITHOUT_LOOKING_AHEAD
     lengths = dict.fromkeys(range(encoding.n_vocab), 0)
     lengths |= {rank: len(token) for token, rank in encoding._mergeable_ranks.items()}
-    reader, twin = twins.tiktoken_readers(encoding, [*lengths.values()])
-    fast = twin()
+    fast = twins.tiktoken_reader(encoding, [*lengths.values()])
+    reader = encodings.by_lists(encoding.encode_ordinary, [*lengths.values()])
     pieces = [*"abXY sdmtlrve''ſ0123.,;/-_#|", *" " * 9, "\n", "\r\n", "   ", "\n\n", " \n"]
     pieces += [*twins._ODD, *"\x1c\x1f\x00\u200b\ufeff\u180e", *"éñ日本語नि\u0301ʼ٣Ⅷ🤖\u200dß"]
     pieces += ["'s", "'LL", " ²", "<|endoftext|>", "\ud800", twins._MARKS]
@@ -536,6 +535,15 @@ def test_a_twin_reads_the_same_tokens(
     texts = ["".join(rng.choices(pieces, k=rng.choice((3, 8, 20, 60)))) for _ in range(4000)]
     for text in [*texts, PROSE, FOREIGN]:
         assert fast(text, 7, "Q") == reader(text, 7, "Q"), text
+
+
+def test_a_twin_that_reads_other_tokens_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of a pattern that matches without looking ahead, but something else."""
+    encoding = tiktoken_of("cl100k_base")
+    for wrong in (r"\S+|\s+", r"'(?i:[sdmt]|ll|ve|re)|\p{L}+|\p{N}|[^\p{L}\p{N}]"):
+        monkeypatch.setitem(twins._WITHOUT_LOOKING_AHEAD, encoding._pat_str, wrong)
+        measure = tokens(encoding).bind(FOREIGN)
+        assert measure.size(0, len(FOREIGN)) == len(encoding.encode_ordinary(FOREIGN))
 
 
 def bytes_read(threads: set[int]) -> encodings.Encoding:
@@ -549,7 +557,7 @@ def bytes_read(threads: set[int]) -> encodings.Encoding:
         return list(text.encode())
 
     read = encodings.by_lists(encode, [1] * 256)
-    return encodings.Encoding(encode, read, lambda: read, units.SPACES)
+    return encodings.Encoding(encode, read, units.SPACES, in_threads=True)
 
 
 def test_what_an_encoder_raises_while_threads_read_is_raised(shared_reading: None) -> None:
@@ -579,7 +587,7 @@ def test_a_text_that_nobody_asks_about_any_more_is_read_no_further(
     """Fault: helpers read it to its end and kept it, and those after it waited in their queue."""
 
     def waiting(helper: Any) -> bool:
-        return bool(helper[0]._work_queue.qsize())
+        return bool(helper._work_queue.qsize())
 
     threads: set[int] = set()
     encoding = bytes_read(threads)
@@ -638,7 +646,7 @@ def test_a_text_is_read_on_after_what_an_encoder_raised() -> None:
         return list(text.encode())
 
     read = encodings.by_lists(encode, [1] * 256)
-    measure = encodings.Encoding(encode, read, None, units.SPACES).bind(PROSE * 200)
+    measure = encodings.Encoding(encode, read, units.SPACES, in_threads=False).bind(PROSE * 200)
     assert measure.size(0, 100) == 100
     failing[0] = True
     with pytest.raises(MemoryError):

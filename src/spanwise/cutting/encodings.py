@@ -1,10 +1,4 @@
-"""An encoding as a sizer: its tokens, read in one thread or in several.
-
-What an encoder holds for its own use is meant for one thread: two that share it take three quarters
-of the time of one, where two that have one each take half. So each thread has a twin of its own,
-which is faster still. It costs 20 MB and 40 ms: twins are made once a sizer has read so much that
-they pay.
-"""
+"""An encoding as a sizer: its tokens, read in one thread or in several."""
 
 from __future__ import annotations
 
@@ -13,11 +7,14 @@ from array import array
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from itertools import accumulate
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from spanwise.cutting.reading import Helper, Reader, Reading, Run
+from spanwise.cutting.reading import Reader, Reading, Run
 from spanwise.cutting.token_ends import TokenEnds, runs
 from spanwise.cutting.units import Parting
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 __all__ = ["Encoding", "by_lists", "by_tables"]
 
@@ -30,8 +27,8 @@ _SEAM = 8
 # More threads than this gain little: what is left is Python's.
 _THREADS = 4
 
-# Threads pay from so many code points of a text on, and twins once a sizer has read so many.
-_FEW, _MUCH = 1 << 16, 1_500_000
+# Threads pay from so many code points of a text on.
+_FEW = 1 << 16
 
 
 def by_lists(encode: Callable[[str], list[int]], lengths: Sequence[int]) -> Reader:
@@ -48,12 +45,12 @@ def by_lists(encode: Callable[[str], list[int]], lengths: Sequence[int]) -> Read
 
 def by_tables(encode: Callable[[str], Any], lengths: Sequence[int], numpy: Any) -> Reader:
     """The same of one that gives tables of numpy: no token becomes an object."""
-    table = numpy.array(lengths, "u8")
+    table = numpy.array(lengths, "u4")
 
     def read(text: str, begin: int, kind: str) -> array[int]:
-        ends = table[encode(text)].cumsum()
+        ends = table[encode(text)].cumsum(dtype=kind)
         ends += begin
-        return array(kind, ends.astype(kind).tobytes())
+        return array(kind, ends.tobytes())
 
     return read
 
@@ -64,12 +61,11 @@ class Encoding:
     Args:
         encode: the tokens of a string.
         read: where they end.
-        twin: makes another reader, which is faster, shares nothing with this one and lets other
-            threads run while it reads; None where there is none.
         parting: where counts add up.
+        in_threads: whether other threads run while it reads.
     """
 
-    __slots__ = ("_helpers", "_seen", "_state", "_twin", "border", "encode", "read")
+    __slots__ = ("_helpers", "_in_threads", "_process", "border", "encode", "read")
 
     added = 0
 
@@ -77,16 +73,16 @@ class Encoding:
         self,
         encode: Callable[[str], list[int]],
         read: Reader,
-        twin: Callable[[], Reader] | None,
         parting: Parting,
+        *,
+        in_threads: bool,
     ) -> None:
         self.encode = encode
         self.read = read
         self.border = parting.border
-        self._twin = twin
-        self._seen = 0
-        self._state = (0, False)  # whose helpers these are, and whether twins read
-        self._helpers: list[Helper] = []
+        self._in_threads = in_threads
+        self._process = 0  # whose helpers these are
+        self._helpers: list[Executor] = []
 
     def whole(self, text: str) -> int:
         """The true count of a string.
@@ -114,28 +110,19 @@ class Encoding:
 
     def reading(self, runs: Iterable[Run], much: int, kind: str) -> Reading:
         """Runs of so many code points in all, with helpers where there are many."""
-        if self._twin:
-            self._prepare(self._twin, much)
-        return Reading(runs, kind, self.read, self._helpers if much > _FEW else ())
+        helps = self._in_threads and much > _FEW
+        return Reading(runs, kind, self.read, self._threads() if helps else ())
 
-    def _prepare(self, twin: Callable[[], Reader], much: int) -> None:
-        """Have a twin once that pays, and for much a thread for each further core."""
-        self._seen += much
-        _, pays = self._state
-        if not pays and self._seen >= _MUCH:
-            pays = True
-            self.read = twin()
-            self._state = (0, pays)
-        # Threads do not live on in a fork.
-        state = (os.getpid(), pays)
-        if much > _FEW and state != self._state:
+    def _threads(self) -> Sequence[Executor]:
+        """A thread for each further core; it does not live on in a fork."""
+        if self._process != os.getpid():
             # Not imported above: it brings logging along, which few need.
             pools = import_module("concurrent.futures")
             self._helpers = [
-                (pools.ThreadPoolExecutor(1, "spanwise"), twin() if pays else self.read)
-                for _ in range(min(_THREADS, cores()) - 1)
+                pools.ThreadPoolExecutor(1, "spanwise") for _ in range(min(_THREADS, cores()) - 1)
             ]
-            self._state = state
+            self._process = os.getpid()
+        return self._helpers
 
     def bind(self, text: str) -> TokenEnds:
         """The encoding bound to a text, which is then read once."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["TokenEnds", "runs"]
 
 # A run is at least so long, and looked at in windows for pieces that are too long.
-_RUN, _WINDOW = 1 << 15, 512
+_RUN, _WINDOW = 1 << 14, 512
 
 # A text of so many code points may have more bytes than the smaller places hold.
 _MANY = 1 << 30
