@@ -37,6 +37,9 @@ _BETWEEN_TURNS = "\n"
 # Parts that a citation names in another way, or that are finer than it.
 _NAMED_APART = ("page", "turn", "box", "source line")
 
+# Parts beside the text, which do not tell where a passage is that begins before them.
+_ASIDE = ("attachment", "endnote", "footnote", "notes")
+
 _LINE_END = re.compile(r"\r\n?|\n")
 
 
@@ -295,7 +298,8 @@ class Document:
     def places_between(self, start: int, end: int) -> tuple[str, ...]:
         """What a person calls the parts that ``[start, end)`` touches: ``rows 3-8``.
 
-        Pages and turns are named elsewhere.
+        Pages and turns are named elsewhere, footnotes and what is attached only where it begins
+        there.
         """
         names: list[str] = []
         outer: tuple[Parts, Sequence[int]] = Parts(), ()
@@ -303,7 +307,7 @@ class Document:
             if kind in _NAMED_APART:
                 continue
             parts, touched = self._touched(start, end, kind)
-            if not touched:
+            if not touched or (kind in _ASIDE and not _holds(parts, touched, start)):
                 continue
             # Rows of two sheets are two counts: only the sheets are named.
             if len(outer[1]) > 1 and _holds(*outer, parts.starts[touched[0]]):

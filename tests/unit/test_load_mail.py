@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from spanwise import Document, LoadError, chunk
+from spanwise import Document, LoadError, by_paragraph, chunk, whole_document
 from spanwise.loaders.base import Raw
 from spanwise.loaders.mail import EmailLoader, MboxLoader
 
@@ -114,6 +114,17 @@ def test_attachments_are_listed_and_texts_included() -> None:
         "Inner",
         "deep.txt",
     )
+
+
+def test_a_passage_that_begins_in_the_message_does_not_cite_what_is_attached() -> None:
+    """Fault: one that held both was cited as the attachment alone."""
+    message = letter("Refund", "Five days.")
+    message.add_attachment("Ten days.", filename="terms.txt")
+    doc = load(message)
+    assert whole_document().split(doc)[0].citation == "a.eml, Refund"
+    at = doc.text.index("Ten days")
+    assert by_paragraph(chunk_size=9, overlap=0).split(doc)[-1].places == ("attachment terms.txt",)
+    assert doc.places_between(at, len(doc.text)) == ("attachment terms.txt",)
 
 
 def test_texts_around_a_file_are_both_read() -> None:
