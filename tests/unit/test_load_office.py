@@ -264,15 +264,17 @@ WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 LINKS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 
 
-def word(body: str, numbering: str = "", **chunks: bytes) -> bytes:
+def word(body: str, numbering: str = "", styles: str = "", **chunks: bytes) -> bytes:
     """A Word file written by hand; ``chunks`` are parts in another format, by their relation."""
     links = f'<Relationship Id="n" Type="{LINKS}/numbering" Target="numbering.xml"/>'
+    links += f'<Relationship Id="s" Type="{LINKS}/styles" Target="styles.xml"/>'
     for name in chunks:
         links += f'<Relationship Id="{name}" Type="{LINKS}/aFChunk" Target="{name}"/>'
     main = f'xmlns:w="{WORD}" xmlns:r="{LINKS}"'
     members = {
         "word/document.xml": f"<w:document {main}><w:body>{body}</w:body></w:document>",
         "word/numbering.xml": f"<w:numbering {main}>{numbering}</w:numbering>",
+        "word/styles.xml": f"<w:styles {main}>{styles}</w:styles>",
         "word/_rels/document.xml.rels": "<Relationships "
         f'xmlns="http://schemas.openxmlformats.org/package/2006/relationships">{links}'
         "</Relationships>",
@@ -353,6 +355,33 @@ def test_word_lists_made_with_a_list_style_keep_their_numbers() -> None:
     assert text == "4. one\n  a) sub\n5. two"
     alone = load("a.docx", word(body, linked + LIST)).text  # nothing says how it counts
     assert alone == "- one\n  - sub\n- two"
+
+
+def test_word_text_is_hidden_by_its_style_too() -> None:
+    """Fault: what a page pasted from the web says of its forms was read as text."""
+
+    def style(key: str, kind: str, hides: str = "", based: str = "") -> str:
+        look = f'<w:rPr><w:vanish w:val="{hides}"/></w:rPr>' if hides else ""
+        based = f'<w:basedOn w:val="{based}"/>' if based else ""
+        return f'<w:style w:type="{kind}" w:styleId="{key}">{based}{look}</w:style>'
+
+    def run(text: str, style: str = "", own: str = "") -> str:
+        look = f'<w:rStyle w:val="{style}"/>' if style else ""
+        look += f'<w:vanish w:val="{own}"/>' if own else ""
+        return f"<w:r><w:rPr>{look}</w:rPr><w:t>{text}</w:t></w:r>"
+
+    def styled(key: str, *runs: str) -> str:
+        return f'<w:p><w:pPr><w:pStyle w:val="{key}"/></w:pPr>{"".join(runs)}</w:p>'
+
+    styles = style("Form", "paragraph", "1") + style("Below", "paragraph", based="Form")
+    styles += style("Shown", "paragraph", "0", based="Form")
+    styles += style("Secret", "character", "on") + style("Round", "paragraph", based="Round")
+    body = styled("Form", run("Bottom of Form"), run("a", own="0")) + styled("Below", run("no"))
+    body += styled(
+        "Shown", run("b"), run("no", "Secret"), run("c", own="false"), run("no", own="1")
+    )
+    body += styled("Round", run("d")) + paragraph("e")
+    assert load("a.docx", word(body, styles=styles)).text == "a\n\nbc\n\nd\n\ne"
 
 
 def chunk(name: str) -> str:

@@ -15,7 +15,7 @@ from spanwise.loaders.base import Raw
 from spanwise.loaders.builder import Builder
 from spanwise.loaders.docx_chunks import form_of
 from spanwise.loaders.docx_numbering import Numbering
-from spanwise.loaders.docx_styles import LEVELS, Styles, settings_of
+from spanwise.loaders.docx_styles import LEVELS, Styles, hiding, settings_of
 from spanwise.loaders.html import write_html
 from spanwise.loaders.html_encoding import decode_html
 from spanwise.loaders.office import (
@@ -127,6 +127,7 @@ class _Reader:
         self._carried = ""  # of a paragraph whose end was deleted
         # The fields that are open: whether the instruction goes on, where what they give begins.
         self._fields: list[tuple[bool, int]] = []
+        self._hides = False  # whether the style of the paragraph does
         self._boxes: list[Element] = []
         for key, (kind, member) in relations(archive, self._path).items():
             if kind == "styles":
@@ -194,6 +195,7 @@ class _Reader:
         """
         settings = under(block, "w:pPr")
         key, outline, list_id, level, ending = settings_of(settings)
+        self._hides = self._styles.hides(key)
         text = self._carried + self._text(block)
         self._carried = ""
         if ending is not None and _is_gone(ending):
@@ -203,7 +205,7 @@ class _Reader:
         outline = outline if outline >= 0 else style.outline
         list_id = list_id or style.list_id
         # Word counts an empty paragraph too, unless even its end is hidden.
-        if list_id in ("", "0") or (not text.strip() and _is_hidden(settings)):
+        if list_id in ("", "0") or (not text.strip() and self._is_hidden(ending)):
             return outline, 0, "", text
         level = min(max(level if level >= 0 else style.list_level, 0), LEVELS - 1)
         label = self._numbering.label(list_id, level)
@@ -304,7 +306,7 @@ class _Reader:
                 pieces.append(_SIGNS[tag])
             elif tag == "w:sym":
                 pieces.append(_symbol(attribute(element, "char"), attribute(element, "font")))
-            elif tag in _SKIPPED or (tag == "w:r" and _is_hidden(element)):
+            elif tag in _SKIPPED or (tag == "w:r" and self._is_hidden(under(element, "w:rPr"))):
                 continue
             elif tag in ("w:footnoteReference", "w:endnoteReference"):
                 cited = (tag[2:-9], attribute(element, "id"))
@@ -319,6 +321,14 @@ class _Reader:
                 self._field(element, pieces)
             else:
                 self._inline(element, pieces)
+
+    def _is_hidden(self, look: Element | None) -> bool:
+        """Whether what looks so is hidden: by itself, by its style or by that of its paragraph."""
+        said = hiding(look)
+        if said is not None:
+            return said
+        style = attribute(under(look, "w:rStyle"), "val")
+        return self._hides or (style != "" and self._styles.hides(style))
 
     def _field(self, mark: Element, pieces: list[str]) -> None:
         """A mark of a field; what one inside the instruction of another gives is not shown."""
@@ -347,12 +357,6 @@ def _symbol(code: str, font: str) -> str:
         letter = letter.upper() if chr(number).isupper() else letter
         return letter or _SYMBOLS.get(number, "\ufffd")
     return chr(number) if 0x20 <= number < 0xD800 else "\ufffd"
-
-
-def _is_hidden(run: Element | None) -> bool:
-    """Whether a run is hidden text, or the end of a paragraph with these settings hidden."""
-    found = under(run, "w:rPr", "w:vanish")
-    return found is not None and attribute(found, "val", "1") not in ("0", "false", "off")
 
 
 def _is_gone(ending: Element) -> bool:

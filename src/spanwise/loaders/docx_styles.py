@@ -1,4 +1,4 @@
-"""What the styles and the settings of Word's paragraphs say of headings and lists."""
+"""What the styles and settings of Word's paragraphs and runs say of headings, lists and hiding."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element
 
 from spanwise.loaders.office import attribute, under, whole_number
 
-__all__ = ["LEVELS", "Style", "Styles", "settings_of"]
+__all__ = ["LEVELS", "Style", "Styles", "hiding", "settings_of"]
 
 LEVELS = 9
 _DEEPEST = 20
@@ -25,22 +25,27 @@ class Style:
 
 
 class Styles:
-    """The paragraph styles of a file."""
+    """The styles of a file: of its paragraphs, and which ones hide their text."""
 
     def __init__(self, root: Element | None = None) -> None:
         self._styles: dict[str, Style] = {}
         self._inherited: dict[str, Style] = {}
+        self._hiding: dict[str, bool] = {}
+        self._based: dict[str, str] = {}
         self._default = ""
         for style in root.iter("w:style") if root is not None else ():
+            key = attribute(style, "styleId")
+            hides = hiding(under(style, "w:rPr"))
+            if hides is not None:
+                self._hiding[key] = hides
+            self._based[key] = attribute(under(style, "w:basedOn"), "val")
             if attribute(style, "type", "paragraph") != "paragraph":
                 continue
-            key = attribute(style, "styleId")
             name = attribute(under(style, "w:name"), "val").lower()
             _, outline, list_id, level, _ = settings_of(under(style, "w:pPr"))
             if outline < 0:
                 outline = _named_level(name, key)
-            based = attribute(under(style, "w:basedOn"), "val")
-            self._styles[key] = Style(based, outline, list_id, level, _named_depth(name))
+            self._styles[key] = Style(self._based[key], outline, list_id, level, _named_depth(name))
             if attribute(style, "default") in ("1", "true", "on"):
                 self._default = key
 
@@ -51,6 +56,16 @@ class Styles:
         if style is None:
             style = self._inherited[key] = self._inherit(key)
         return style
+
+    def hides(self, key: str) -> bool:
+        """Whether a style, or one it is based on, hides its text; without a key the usual one."""
+        if self._hiding:
+            key = key or self._default
+            for _ in range(_DEEPEST):
+                if key in self._hiding or key not in self._based:
+                    return self._hiding.get(key, False)
+                key = self._based[key]
+        return False
 
     def _inherit(self, key: str) -> Style:
         outline = level = -1
@@ -66,6 +81,12 @@ class Styles:
             depth = max(depth, style.depth)
             key = style.based
         return Style("", outline, list_id, level, depth)
+
+
+def hiding(look: Element | None) -> bool | None:
+    """Whether a look (``w:rPr``) hides text; None where it says nothing."""
+    said = under(look, "w:vanish")
+    return None if said is None else attribute(said, "val", "1") not in ("0", "false", "off")
 
 
 def settings_of(settings: Element | None) -> tuple[str, int, str, int, Element | None]:
