@@ -522,6 +522,29 @@ def test_odt_numbers_chapters() -> None:
     assert doc.text.endswith("| 3. In |  |\n| --- | --- |")
 
 
+def test_odt_text_that_is_hidden_is_not_text() -> None:
+    """Fault: hidden sections, paragraphs and words were read."""
+
+    def style(name: str, family: str, shown: str = "", parent: str = "") -> str:
+        look = f'<style:text-properties text:display="{shown}"/>' if shown else ""
+        parent = f'style:parent-style-name="{parent}"' if parent else ""
+        head = f'style:style style:name="{name}" style:family="{family}"'
+        return f"<{head} {parent}>{look}</style:style>"
+
+    def styled(tag: str, name: str, text: str) -> str:
+        return f'<text:{tag} text:style-name="{name}">{text}</text:{tag}>'
+
+    styles = style("Gone", "paragraph", "none") + style("Below", "paragraph", parent="Gone")
+    styles += style("Back", "paragraph", "true", parent="Gone") + style("Gone", "text", "none")
+    styles += style("Round", "paragraph", parent="Round")
+    body = styled("p", "Gone", "no") + styled("h", "Below", "no") + styled("p", "Back", "a")
+    body += styled("p", "Round", f"b{styled('span', 'Gone', 'no')}c{styled('span', 'T', 'd')}")
+    for said in ('text:display="none"', 'text:display="condition" text:is-hidden="true"'):
+        body += f"<text:section {said}><text:p>no</text:p></text:section>"
+    body += '<text:section text:display="condition"><text:p>e</text:p></text:section>'
+    assert load("a.odt", text_document(body, styles)).text == "a\n\nbcd\n\ne"
+
+
 def test_odt_counts_the_levels_that_are_passed_over() -> None:
     """Fault: a heading of level 2 before any of level 1 was 1.1, and what followed was 1 too."""
     outline = "".join(

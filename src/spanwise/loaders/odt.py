@@ -12,6 +12,7 @@ from spanwise.errors import LoadError
 from spanwise.loaders.archives import Archive, open_archive
 from spanwise.loaders.base import Raw
 from spanwise.loaders.builder import Builder
+from spanwise.loaders.odt_styles import OUTLINE, Styles
 from spanwise.loaders.office import (
     attribute,
     holds_table,
@@ -30,10 +31,6 @@ _MAIN, _STYLES, _META, _MANIFEST = "content.xml", "styles.xml", "meta.xml", "MET
 # The first member is stored, not compressed, for programs that look at how a file begins.
 _BEGINS = b"mimetype" + _MEDIA_TYPE.encode()
 _HEAD = 200
-
-# What the numbers of chapters are called among the lists.
-_OUTLINE = "Outline"
-_DEEPEST_STYLE = 20
 
 # A file may say that a space, a cell or a row comes a billion times.
 _MOST_SPACES = 1000
@@ -141,25 +138,26 @@ class _Reader:
         self._boxes: list[Element] = []
         self._lists: dict[str, _List] = {}
         self._last: dict[str, _List] = {}
-        self._chapters = _List(_OUTLINE)
+        self._chapters = _List(OUTLINE)
         self._levels: dict[tuple[str, int], _Level] = {}
-        self._styles: dict[str, Element] = {}
+        self._styles = Styles()
         roots = [read_xml(archive, _STYLES)] if _STYLES in archive else []
         for styles in (style for each in (*roots, root) for style in each):
             if styles.tag in ("office:styles", "office:automatic-styles"):
                 self._read_styles(styles)
+        self._styles.drop_hidden(root)
         # Most files have chapters without numbers, and say so of each level.
         self._has_chapters = any(
-            level.form for (name, _), level in self._levels.items() if name == _OUTLINE
+            level.form for (name, _), level in self._levels.items() if name == OUTLINE
         )
 
     def _read_styles(self, styles: Element) -> None:
         for style in styles:
             name = attribute(style, "name")
-            if style.tag == "style:style" and attribute(style, "family") == "paragraph":
-                self._styles[name] = style
+            if style.tag == "style:style":
+                self._styles.add(style)
             elif style.tag in ("text:list-style", "text:outline-style"):
-                name = name if style.tag == "text:list-style" else _OUTLINE
+                name = name if style.tag == "text:list-style" else OUTLINE
                 for level in style:
                     depth = whole_number(attribute(level, "level"), 1) - 1
                     self._levels[name, depth] = _level(level)
@@ -268,7 +266,7 @@ class _Reader:
         if (
             not self._has_chapters
             or attribute(block, "is-list-header") == "true"
-            or self._is_plain(block)
+            or self._styles.is_plain(attribute(block, "style-name"))
         ):
             return ""
         depth = whole_number(attribute(block, "outline-level"), 1) - 1
@@ -276,17 +274,6 @@ class _Reader:
             self._chapters.counts.pop(depth, None)
         label = self._label(block, self._chapters, depth)
         return f"{label} " if label else ""
-
-    def _is_plain(self, block: Element) -> bool:
-        """Whether the style of a heading, or one it is based on, says that it has no number."""
-        key = attribute(block, "style-name")
-        for _ in range(_DEEPEST_STYLE):  # a style may be based on itself
-            style = self._styles.get(key)
-            said = attribute(style, "list-style-name", _OUTLINE)
-            if style is None or said != _OUTLINE:
-                return not said
-            key = attribute(style, "parent-style-name")
-        return False
 
     def _label(self, entry: Element, state: _List, depth: int) -> str:
         """What stands before an item: ``3.2.``; empty for a bullet."""
