@@ -13,28 +13,28 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 ENVIRONMENT = ROOT / ".venv"
-STAMP = ENVIRONMENT / ".spanwise-installed"
 OLDEST = (3, 10)
 NEWEST = 14  # the highest minor version looked for when `python3` is too old
 
 
-def python():
-    """The environment's interpreter, after everything is installed."""
+def python(extras="dev"):
+    """The environment's interpreter, after everything is installed that some extras name."""
     inside = ENVIRONMENT / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     if not _works(inside):
         _make(inside)
     wanted = _wanted(inside)
-    if not STAMP.exists() or STAMP.read_text(encoding="utf-8") != wanted:
+    stamp = ENVIRONMENT / (".spanwise-installed-" + extras)
+    if not stamp.exists() or stamp.read_text(encoding="utf-8") != wanted:
         print("Installing spanwise and what its tests need into .venv ...", file=sys.stderr)
         _call(
             [
                 *(str(inside), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"),
-                *("--editable", str(ROOT) + "[dev]"),
+                *("--editable", "{}[{}]".format(ROOT, extras)),  # noqa: UP032
             ],
             "the packages could not be installed; the lines above say why. "
             "They come from the package index that pip is set up for, so it must be reachable",
         )
-        STAMP.write_text(wanted, encoding="utf-8")
+        stamp.write_text(wanted, encoding="utf-8")
     return str(inside)
 
 
