@@ -38,6 +38,8 @@ _STEP_4 = {
 def stem(word: str) -> str:
     """A word in small letters without its English ending.
 
+    SQLite may end inside a character of another script; U+FFFD stands for such a part here.
+
     >>> stem("installation"), stem("installing"), stem("任务")
     ('instal', 'instal', '任务')
     """
@@ -58,7 +60,11 @@ def stem(word: str) -> str:
             left = left[:-1]
     if left.endswith("ll") and _measure(left[:-1]) > 1:
         left = left[:-1]
-    return left.encode("latin-1").decode("utf-8", "surrogatepass")
+    found = left.encode("latin-1")
+    try:
+        return found.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return found.decode("utf-8", "replace")
 
 
 def _without_plural(word: str) -> str:

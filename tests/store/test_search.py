@@ -14,7 +14,16 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from spanwise import Document, OptionError, StoreError, by_heading, by_text, cap, words
+from spanwise import (
+    Document,
+    OptionError,
+    StoreError,
+    by_heading,
+    by_paragraph,
+    by_text,
+    cap,
+    words,
+)
 from spanwise.embedders import FunctionEmbedder
 from spanwise.errors import EmbedderError
 from spanwise.index import Hits, Index
@@ -410,9 +419,59 @@ def test_what_a_hit_was_widened_to_is_read_once(expand: str, options: dict[str, 
         store.passages_of = counted  # type: ignore[method-assign]
         store.text = measuring  # type: ignore[method-assign]
         hits = index.search("refund word", expand=expand, limit=5, **options)
-        assert len(hits) == (0 if "budget" in options else 5)
+        assert len(hits) == 5
         assert asked[0] < 2 * len(index.chunks("d0.md"))
         assert measured[0] <= len(text) * max(1, len(hits))
+
+
+def test_neighbours_are_read_once_however_many_are_asked_for() -> None:
+    """Fault: each passage of a document read as many as were asked for, which was quadratic."""
+    text = "".join(f"refund word {i} of it. " for i in range(400))
+    with index_of(text, splitter=by_text(chunk_size=24, overlap=0)) as index:
+        chunks, asked = index.chunks("d0.md"), [0]
+        read = index._store.passages_of
+
+        def counted(document: int, first: int, last: int) -> list[Passage]:
+            found = read(document, first, last)
+            asked[0] += len(found)
+            return found
+
+        index._store.passages_of = counted  # type: ignore[method-assign]
+        for expand in (3, 100, 10**6):
+            asked[0] = 0
+            hits = index.search("refund word", expand=expand, fold=False, limit=300)
+            assert asked[0] < 2 * len(chunks) + 2 * expand
+            for hit in hits:
+                first = chunks[max(0, hit.chunk.index - expand)]
+                last = chunks[min(len(chunks) - 1, hit.chunk.index + expand)]
+                assert (hit.start, hit.end) == (first.start, last.end)
+
+
+def test_neighbours_end_where_text_is_left_out_of_the_index() -> None:
+    """Fault: a Base64 picture of 100,000 characters was what stood around a hit."""
+    picture = "![x](data:image/png;base64," + "iVBORw0KGgoAAAANSUhEUg" * 5000 + ")"
+    text = "\n\n".join(("Intro refund here.", picture, "After parcel text.", "The end."))
+    with index_of(text, splitter=by_paragraph(chunk_size=25, min_size=0, overlap=0)) as index:
+        for expand in (1, 9):
+            (hit,) = index.search("refund", expand=expand)
+            assert "iVBORw0" not in hit.text
+            (hit,) = index.search("parcel", expand=expand)
+            assert hit.text.endswith("After parcel text.\n\nThe end.")
+            assert len(hit.text) < 60
+
+
+@pytest.mark.parametrize("expand", [4, "section", "document"])
+def test_a_hit_that_is_too_much_with_what_is_around_it_stands_alone(expand: int | str) -> None:
+    """Fault: it was left out, and a small budget gave nothing at all."""
+    text = "# A\n\n" + "\n\n".join(
+        f"Refund {word} of it." for word in ("one", "two", "three", "four")
+    )
+    with index_of(text, splitter=by_paragraph(chunk_size=20, min_size=0, overlap=0)) as index:
+        (hit,) = index.search('"refund three"', expand=expand, budget=30)
+        assert hit.text == "Refund three of it."
+        assert len(index.search("refund", expand=expand, budget=60)) > 1
+        (wide,) = index.search('"refund three"', expand=expand, budget=1000)
+        assert wide.text == text
 
 
 def test_what_stands_above_the_first_heading_is_a_section() -> None:

@@ -62,6 +62,15 @@ def test_a_lone_surrogate_is_a_consonant_like_others() -> None:
     assert stem("a\ud800ing") == "a\ud800"
 
 
+def test_a_stem_may_end_inside_a_character() -> None:
+    """Fault: of a letter whose last two bytes are equal SQLite takes one, and this raised."""
+    letters = [chr(code) for code in range(0x800, 0xD800) if chr(code).isalpha()]
+    doubled = [letter for letter in letters if len(set(letter.encode()[-2:])) == 1]
+    assert len(doubled) > 400
+    for letter in doubled:
+        assert stem(f"a{letter}ing") == stem(f"a{letter}ed") == "a\ufffd"
+
+
 def test_words_of_one_stem_are_marked_also_in_a_phrase() -> None:
     found = highlight("The Installation of pumps.", "installing pump", stem=stem)
     assert found.plain("[", "]") == "The [Installation] of [pumps]."

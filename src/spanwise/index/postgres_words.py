@@ -32,8 +32,8 @@ __all__ = [
 # A posting: the word, how often it is in the context and in the text, and its places.
 Posting = tuple[bytes, int, int, list[int]]
 
-# A query of more words is asked by the rarest of them, a beginning by so many words.
-_MOST_PHRASES, _MOST_BEGUN = 128, 256
+# A query of more words is asked by the rarest of them.
+_MOST_PHRASES = 128
 
 # Bytes of a word that are compared: a B-tree holds no rows above 2,704, FTS5 compares 32,768.
 _LONGEST = 2000
@@ -227,7 +227,7 @@ class WordIndex:
             ).fetchall()
             # Words of one stem count as one.
             found = {terms_of([word], stems): word for (word,) in reversed(rows)}
-            for word in sorted(found.values())[:_MOST_BEGUN]:
+            for word in sorted(found.values())[: query.most_begun]:
                 named[word.decode("utf-8", "replace")] = [word]
         return [terms_of(words, stems) for words in named.values() if words]
 

@@ -30,8 +30,8 @@ __all__ = ["Total", "Vocabulary", "WordSearch", "entry_of", "sparse_of", "words_
 # that a word is worth, and how often a word of the context counts.
 _K1, _B, _LEAST, _CONTEXT = 1.2, 0.75, 1e-6, 2
 
-# A query of more words is asked by the rarest of them, a beginning by so many words.
-_MOST_PHRASES, _MOST_BEGUN = 128, 256
+# A query of more words is asked by the rarest of them.
+_MOST_PHRASES = 128
 
 # Candidates of the first request beyond the limit, and the most of one request.
 _BEYOND, _MOST = 64, 4096
@@ -311,7 +311,7 @@ class WordSearch:
             found: dict[Phrase, str] = {}
             for word in words:
                 found.setdefault(self._phrase(word), word)
-                if len(found) == _MOST_BEGUN:
+                if len(found) == query.most_begun:
                     break
             named.update(dict.fromkeys(found.values()))
         return [phrase for name in named if (phrase := self._phrase(name))]

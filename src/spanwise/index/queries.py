@@ -29,6 +29,9 @@ __all__ = ["WORDS_VERSION", "WordQuery", "indexed_text", "read_query"]
 # What decides the words of a text; the word index is written anew where it differs.
 WORDS_VERSION = f"2/{unicodedata.unidata_version}"
 
+# So many words stand for all the beginnings that a query asks for.
+_MOST_BEGUN = 256
+
 # A run that may hold a word beyond ASCII, and the signs that end one.
 _WIDE_RUN = re.compile(r"[0-9A-Za-z]*[^\0-\x7f][0-9A-Za-z\x80-\U0010ffff]*")
 
@@ -74,6 +77,11 @@ class WordQuery:
     phrases: tuple[tuple[str, ...], ...]
     prefixes: tuple[str, ...] = ()
 
+    @property
+    def most_begun(self) -> int:
+        """For how many of the words that begin with a prefix it stands."""
+        return _MOST_BEGUN // max(1, len(self.prefixes))
+
     def __bool__(self) -> bool:
         return bool(self.phrases or self.prefixes)
 
@@ -99,7 +107,7 @@ def read_query(query: str) -> WordQuery:
             for part, _ in loosened([term], {}):
                 if len(part) > 1 or len(part[0]) > 1:
                     phrases[_words(part)] = None
-    return WordQuery(tuple(phrases), tuple(sorted(begun)))
+    return WordQuery(tuple(phrases), tuple(sorted(begun))[:_MOST_BEGUN])
 
 
 def _words(term: Term) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from math import isnan
 
 from spanwise.chunks import Chunk
 from spanwise.errors import OptionError, shown
+from spanwise.index.around import Around
 from spanwise.index.hits import Candidate, Hit, Hits, Standing
 from spanwise.index.rows import Found, Passage
 from spanwise.index.store import Store
@@ -66,8 +67,9 @@ class _Choice:
         # passage and its range; and what ranges measure.
         self._sections: dict[tuple[int, tuple[str, ...] | None], list[tuple[int, ...]]] = {}
         self._sizes: dict[tuple[int, int, int], int] = {}
+        self._around = Around(store)
         self._fates: dict[int, tuple[Passage, Standing, str]] = {}
-        self._spent = self._places = 0
+        self._spent = self._lacking = self._places = 0
         self._is_spent = False  # whether the budget had no room for a passage
         self._is_short = False  # whether a reranker would be asked about more texts
 
@@ -171,35 +173,45 @@ class _Choice:
             return "the reranker gave no number"
         if wishes.min_score is not None and standing.score < wishes.min_score:
             return f"its score {standing.score:.4g} is below min_score={wishes.min_score:g}"
-        if not wishes.fold:
-            return self._keep(passage, standing, *self._widened(passage))
         chunk = passage.chunk
-        same = self._holding.get(passage.digest) or self._holding.get(chunk.own_text)
-        while same is not None and same.into is not None:
-            same = same.into
-        if same is not None:
-            same.repeats.append(chunk.id)
-            return f"repeats {same.passage.chunk.id}"
-        start, end = chunk.start, chunk.end
-        around = self._overlapping(passage.document, start, end)
-        if not (
+        alone = chunk.start, chunk.end
+        is_inside = False
+        if wishes.fold:
+            same = self._holding.get(passage.digest) or self._holding.get(chunk.own_text)
+            while same is not None and same.into is not None:
+                same = same.into
+            if same is not None:
+                same.repeats.append(chunk.id)
+                return f"repeats {same.passage.chunk.id}"
             # Then its section is in there too, and is not read again for each of its passages.
-            isinstance(wishes.expand, str)
-            and len(around) == 1
-            and around[0].start <= start
-            and end <= around[0].end
-        ):
-            start, end = self._widened(passage)
-            around = self._overlapping(passage.document, start, end)
-        if around:
-            return self._join(around, passage, start, end)
-        return self._keep(passage, standing, start, end)
+            around = self._overlapping(passage.document, *alone)
+            is_inside = (
+                isinstance(wishes.expand, str)
+                and len(around) == 1
+                and around[0].start <= chunk.start
+                and chunk.end <= around[0].end
+            )
+        # For what is too much with its surroundings there may be room alone.
+        wanted = (alone,) if is_inside else dict.fromkeys((self._widened(passage), alone))
+        for start, end in wanted:
+            around = self._overlapping(passage.document, start, end) if wishes.fold else []
+            if around:
+                placed = self._join(around, passage, start, end)
+            else:
+                placed = self._keep(passage, standing, start, end)
+            if placed is not None:
+                return placed
+        self._is_spent = True
+        return (
+            f"{self._lacking:,} more would be over the budget of {wishes.budget}; "
+            f"{self._spent:,} are spent"
+        )
 
-    def _keep(self, passage: Passage, standing: Standing, start: int, end: int) -> str:
+    def _keep(self, passage: Passage, standing: Standing, start: int, end: int) -> str | None:
+        """Make a range a hit of its own; None where that is over the budget."""
         size = self._size(passage.document, start, end)
-        budget = self._wishes.budget
-        if budget is not None and self._spent + size > budget.limit:
-            return self._over(size)
+        if not self._has_room(size):
+            return None
         self._spent += size
         kept = _Kept(passage, standing, self._places, start, end, size)
         self._places += 1
@@ -209,6 +221,11 @@ class _Choice:
             ranges = self._ranges.setdefault(passage.document, [])
             insort(ranges, kept, key=lambda each: each.start)
         return ""
+
+    def _has_room(self, size: int) -> bool:
+        budget = self._wishes.budget
+        self._lacking = size
+        return budget is None or self._spent + size <= budget.limit
 
     def _note(self, passage: Passage, kept: _Kept) -> None:
         """The words of a passage are in a hit."""
@@ -220,17 +237,16 @@ class _Choice:
         first = bisect_right(ranges, start, key=lambda each: each.end)
         return ranges[first : bisect_left(ranges, end, key=lambda each: each.start)]
 
-    def _join(self, around: list[_Kept], passage: Passage, start: int, end: int) -> str:
-        """Make one hit of all that a passage overlaps, as far as the budget allows."""
+    def _join(self, around: list[_Kept], passage: Passage, start: int, end: int) -> str | None:
+        """Make one hit of all that a passage overlaps; None where that is over the budget."""
         document = passage.document
         start, end = min(start, around[0].start), max(end, around[-1].end)
         before = sum(each.size for each in around)
         size = before
         if len(around) > 1 or (start, end) != (around[0].start, around[0].end):
             size = self._size(document, start, end)
-        budget = self._wishes.budget
-        if budget is not None and self._spent + size - before > budget.limit:
-            return self._over(size - before)
+        if not self._has_room(size - before):
+            return None
         self._spent += size - before
         best = min(around, key=lambda each: each.place)
         for each in around:
@@ -265,11 +281,6 @@ class _Choice:
             self._sizes[place] = budget.sizer(self._store.text(*place))
         return self._sizes[place]
 
-    def _over(self, size: int) -> str:
-        self._is_spent = True
-        budget = self._wishes.budget
-        return f"{size:,} more would be over the budget of {budget}; {self._spent:,} are spent"
-
     def _widened(self, passage: Passage) -> tuple[int, int]:
         """The range of a passage with what was asked for around it."""
         expand, chunk = self._wishes.expand, passage.chunk
@@ -277,12 +288,7 @@ class _Choice:
         if expand == 0:
             return start, end
         if isinstance(expand, int):
-            reach = min(expand, _FAR)
-            for near in self._store.passages_of(
-                passage.document, chunk.index - reach, chunk.index + reach
-            ):
-                start, end = min(start, near.chunk.start), max(end, near.chunk.end)
-            return start, end
+            return self._around.range_of(passage, min(expand, _FAR))
         path = chunk.heading_path if expand == "section" else None
         known = self._sections.setdefault((passage.document, path), [])
         at = bisect_right(known, chunk.index, key=lambda each: each[0])

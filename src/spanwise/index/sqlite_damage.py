@@ -112,7 +112,7 @@ def _of_words(
     try:
         if any(one != other for one, other in zip_longest(_places(connection), _places(fresh))):
             yield "", "the word index does not hold the words that there are"
-        written = "SELECT term FROM vocabulary_terms"
+        written = "SELECT CAST(term AS BLOB) FROM vocabulary_terms"
         wanted, held = set(fresh.execute(written)), set(connection.execute(written))
         if wanted - held:
             yield "", "the vocabulary lacks words that there are"
@@ -123,10 +123,10 @@ def _of_words(
 
 
 def _places(connection: sqlite3.Connection) -> sqlite3.Cursor:
-    """Where each word is, in order."""
+    """Where each word is, in order; a stem, or a word of 32 KiB, may end inside a character."""
     connection.execute("DROP TABLE IF EXISTS temp.places")
     connection.execute(_PLACES)
-    return connection.execute("SELECT term, doc, col, offset FROM temp.places")
+    return connection.execute("SELECT CAST(term AS BLOB), doc, col, offset FROM temp.places")
 
 
 def _of_leftovers(connection: sqlite3.Connection) -> Iterator[tuple[str, str]]:

@@ -18,8 +18,8 @@ __all__ = ["WordIndex", "has_words_of_now", "stored_stems", "write_words_of_now"
 # A word of the context counts as two of the text; benchmarks/quality.py.
 _WEIGHTS = "2.0, 1.0"
 
-# A query of more words is asked by the rarest of them, a beginning by so many words.
-_MOST_PHRASES, _MOST_BEGUN = 128, 256
+# A query of more words is asked by the rarest of them.
+_MOST_PHRASES = 128
 
 
 class WordIndex:
@@ -122,15 +122,16 @@ class WordIndex:
             phrases = self._rarest(phrases)
         for begun in query.prefixes:
             words = self._connection.execute(
-                "SELECT term FROM vocabulary_terms WHERE term >= ? AND term < ?",
+                "SELECT CAST(term AS BLOB) FROM vocabulary_terms WHERE term >= ? AND term < ?",
                 (begun, begun + "\U0010ffff"),
             )
             # Words of one stem count as one, whichever of them there are.
             stems = stored_stems(self._connection)
             found: dict[str, str] = {}
-            for (word,) in words:
+            for (raw,) in words:
+                word = raw.decode("utf-8", "ignore")  # cut off at 32 KiB
                 found.setdefault(stem(word) if stems else word, word)
-                if len(found) == _MOST_BEGUN:
+                if len(found) == query.most_begun:
                     break
             phrases += found.values()
         return " OR ".join(f'"{phrase}"' for phrase in dict.fromkeys(phrases))
