@@ -26,7 +26,9 @@ from spanwise import (
     StoreError,
     by_heading,
     cap,
+    chars,
     load,
+    utf8_bytes,
     words,
 )
 from spanwise.embedders.function import FunctionEmbedder
@@ -1686,7 +1688,6 @@ def test_a_path_of_nothing_is_refused() -> None:
 
 @pytest.mark.parametrize("ceiling", [cap(40, words), 300])
 def test_the_same_call_opens_an_index_again(tmp_path: Path, ceiling: Any) -> None:
-    """A ceiling in another unit than characters has to be said each time, the splitter not."""
     for i in range(2):
         with Index.open(tmp_path / "a.db", ceiling=ceiling) as index:
             index.add(Document(text="Some words. " * 90, uri=f"{i}.md"))
@@ -1845,3 +1846,55 @@ def test_a_model_in_a_folder_is_found_from_every_folder(
         assert index.search("refund", mode="words")
         with pytest.raises(StoreError, match=r"its embedder onnx:.*model cannot be had"):
             index.search("refund")
+
+
+def test_a_key_that_was_taken_away_stays_away() -> None:
+    """Fault: an unrelated change, made while the document had not the key, brought it back."""
+    with Index.open() as index:
+
+        def add(**meta: str) -> None:
+            index.add(Document(text="A refund.", uri="a", meta=meta))
+
+        add(team="board")
+        index.update_metadata("a", {"team": None})
+        add()
+        assert index.update_metadata("a", {"x": 1}) == {"x": 1}
+        add(team="board")
+        assert index.documents()[0].metadata == {"x": 1}
+        index.update_metadata("a", {"later": None})
+        add(later="yes", other="y")
+        assert index.documents()[0].metadata == {"other": "y", "x": 1}
+
+
+@pytest.mark.parametrize("sizer", [chars, words, utf8_bytes])
+def test_a_ceiling_in_a_unit_of_its_own_is_remembered(tmp_path: Path, sizer: Any) -> None:
+    """Fault: only one in plain characters was, and the splitter was blamed."""
+    text = "refund paid " * 100
+    with Index.open(tmp_path / "a.db", ceiling=cap(40, sizer)) as index:
+        index.add(Document(text=text, uri="a"))
+        index.export_bundle(tmp_path / "a.bundle")
+    with Index.open(tmp_path / "a.db") as again, Index.open() as other:
+        assert again.add(Document(text=text + "more", uri="b")).embedded == 0
+        other.import_bundle(tmp_path / "a.bundle")
+        for index in (again, other):
+            for document in index.documents():
+                assert all(sizer(each.text) <= 40 for each in index.chunks(document.uri))
+        assert other.add(Document(text=text, uri="c"))
+
+
+def test_what_is_no_option_is_refused_by_name(tmp_path: Path) -> None:
+    """Fault: an empty folder was this one; ``stems=2`` made an index that found no words."""
+    with pytest.raises(OptionError, match="stems=2 is neither"):
+        Index.open(stems=2)  # type: ignore[arg-type]
+    with Index.open() as index:
+        with pytest.raises(OptionError, match="folder='' names no folder"):
+            index.add_folder("")
+        index.add(Document(text="A refund.", uri="a"))
+        for options in ({"min_score": 10**400}, {"mix": 10**400}, {"weights": (10**400, 1)}):
+            with pytest.raises(OptionError):
+                index.search("refund", **options)  # type: ignore[arg-type]
+        with pytest.raises(StoreError, match="it cannot be written"):
+            index.export_bundle(tmp_path / ("x" * 250))
+        write(tmp_path, {"d/a.md": "alpha"})
+        (note,) = index.add_folder(tmp_path / "d", include=["*.rst"]).notes
+        assert "that the patterns choose" in note

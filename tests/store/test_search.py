@@ -22,6 +22,7 @@ from spanwise import (
     by_paragraph,
     by_text,
     cap,
+    whole_document,
     words,
 )
 from spanwise.embedders import FunctionEmbedder
@@ -458,6 +459,57 @@ def test_neighbours_end_where_text_is_left_out_of_the_index() -> None:
             (hit,) = index.search("parcel", expand=expand)
             assert hit.text.endswith("After parcel text.\n\nThe end.")
             assert len(hit.text) < 60
+
+
+def test_a_section_ends_where_another_of_its_name_begins() -> None:
+    """Fault: both were one, as they have one path."""
+    text = "# Log\n\n## Fixed\n\nAlpha bug.\n\nMore alpha.\n\n## Fixed\n\nBeta bug.\n\nMore beta."
+    with index_of(text, splitter=by_heading(chunk_size=22, min_size=0, overlap=0)) as index:
+        for query, section in (
+            ("alpha", "## Fixed\n\nAlpha bug.\n\nMore alpha."),
+            ("beta", "## Fixed\n\nBeta bug.\n\nMore beta."),
+            ('"more beta"', "## Fixed\n\nBeta bug.\n\nMore beta."),
+        ):
+            assert (
+                index.search(query, expand="section")[0].text.removeprefix("# Log\n\n") == section
+            )
+
+
+def test_a_larger_limit_gives_no_fewer_hits() -> None:
+    """Fault: where repeats took 10,000 places the search gave up, but for a small limit."""
+    texts = ["refund refund refund"] * 10_001 + ["a refund is paid"]
+    with index_of(*texts) as index:
+        assert [len(index.search("refund", limit=limit)) for limit in (2, 2499, 2500)] == [2, 2, 2]
+
+
+def test_many_beginnings_share_the_words_they_stand_for() -> None:
+    """Fault: each stood for 256 words, and a query of 700 of them took minutes."""
+    begun = read_query(" ".join(f"{a}{b}*" for a in "abcdefghijklmnopqrst" for b in "abcdefghij"))
+    assert len(begun.prefixes) == 200
+    assert begun.most_begun == 1
+    many = read_query(" ".join(f"w{i}*" for i in range(999)))
+    assert len(many.prefixes) * many.most_begun == 256
+    text = " ".join(f"refund{i}" for i in range(400))
+    with index_of(text, "refund0 paid", splitter=whole_document()) as index:
+        assert len(index.search("refund* pai*")) == 2
+
+
+@pytest.mark.parametrize("letter", "দतપம갰")
+def test_a_word_whose_stem_ends_inside_a_character_is_found(letter: str) -> None:
+    """Fault: UnicodeDecodeError from the search, the hit and its snippet; false damage."""
+    text = f"The word a{letter}ing means refund. a{letter}ed " + "한" * 11_000
+    with index_of(text, splitter=whole_document()) as index:
+        assert index.verify().differences == ()
+        for query in (
+            "refund",
+            f"a{letter}ing",
+            "a*",
+            "한*",
+            " ".join(f"w{i}" for i in range(200)),
+        ):
+            for hit in index.search(query):
+                assert hit.words
+                assert hit.snippet().matched
 
 
 @pytest.mark.parametrize("expand", [4, "section", "document"])

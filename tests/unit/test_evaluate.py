@@ -1011,3 +1011,22 @@ def test_a_quotation_is_found_however_often_it_is_there(tmp_path: Path) -> None:
     (tmp_path / "q.jsonl").write_text(json.dumps(line), encoding="utf-8")
     (found,) = read_questions(tmp_path / "q.jsonl", [document])
     assert found.evidence == (Evidence("a", start, start + 9),)
+
+
+def test_a_reranker_that_changes_nothing_is_not_worse() -> None:
+    """Fault: what it was not asked about was missing where a context holds more than that."""
+    chance = random.Random(1)
+    lines = [f"The refund of order {chance.randint(0, 9)} is paid on day {i}." for i in range(300)]
+    document = Document(text="\n\n".join(lines), uri="a.txt")
+    starts = [document.text.index(line) for line in lines]
+    asked = [
+        Question("refund order paid", (Evidence("a.txt", at, at + len(line)),), str(at))
+        for at, line in zip(starts[::9], lines[::9], strict=True)
+    ]
+    splitter = by_text(chunk_size=45, overlap=0)
+    setups = [
+        Setup("plain", splitter),
+        Setup("same", splitter, rerank=lambda _, texts: [-i for i in range(len(texts))]),
+    ]
+    plain, same = evaluate(asked, [document], setups).rows
+    assert plain.means == same.means

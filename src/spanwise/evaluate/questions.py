@@ -157,7 +157,12 @@ def write_questions(
     """Write questions as `read_questions` reads them; quoted too where ``documents`` has them."""
     known = by_uri(documents)
     lines = [to_json(each, known) + "\n" for each in checked_questions(questions)]
-    Path(path).write_text("".join(lines), encoding="utf-8", newline="\n")
+    try:
+        Path(path).write_text("".join(lines), encoding="utf-8", newline="\n")
+    except OSError as fault:
+        raise LoadError(
+            f"{os.fspath(path)}: it cannot be written: {fault.strerror}; check the path"
+        ) from None
 
 
 def to_json(

@@ -21,6 +21,9 @@ __all__ = ["Passages", "finding", "taken"]
 # More than enough for the measures that count passages.
 _FEWEST_HITS = 20
 
+# A reranker is asked about so many at least, as in a search.
+_RERANKED = 50
+
 
 class Passages:
     """The passages of a setup in an index: their ranges and sizes, and what a query finds."""
@@ -42,9 +45,11 @@ class Passages:
 
     def find(self, query: str) -> list[Range]:
         """The ranges of the hits, best first: enough for ``most`` characters, or all."""
-        limit = self._limit
+        limit, options = self._limit, self._setup.search_options
         while True:
-            hits = self._index.search(query, limit=limit, fold=False, **self._setup.search_options)
+            # A reranker is asked about all that the longest context may hold.
+            depth = max(limit, _RERANKED)
+            hits = self._index.search(query, limit=limit, rerank_depth=depth, fold=False, **options)
             self.mode = hits.mode
             found = [self._corpus.place(hit.chunk.doc_uri, hit.start, hit.end) for hit in hits]
             if len(found) < limit or measure(found) >= self._most:

@@ -12,6 +12,7 @@ import os
 import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 from secrets import token_hex
@@ -24,7 +25,7 @@ from spanwise.index.files import Selection
 from spanwise.index.layout import document_of, pack_layout
 from spanwise.index.making import Making, Recipe
 from spanwise.index.matrix import half
-from spanwise.index.recipes import read_splitter
+from spanwise.index.recipes import read_ceiling, read_splitter
 from spanwise.index.rows import ChunkRow, DocumentRow, Scope, chunk_of, digest_of
 from spanwise.index.store import Store
 from spanwise.metadata import plain
@@ -93,7 +94,8 @@ def write_bundle(store: Store, making: Making, path: Path, namespace: str) -> in
             raise
         raise StoreError(f"{path}: it cannot be written ({fault.strerror}); check it") from None
     finally:
-        beside.unlink(missing_ok=True)
+        with suppress(OSError):  # its name may be too long
+            beside.unlink()
     return count
 
 
@@ -181,7 +183,8 @@ def _remade(path: Path) -> dict[str, str]:
             header = json.loads(file.readline())
         made = {name: value for name, value in header.items() if isinstance(value, str)}
         read_splitter(made.get("splitter_made", ""))
-        _ = int(made.get("ceiling") or 0), int(made.get("stems") or 0)
+        read_ceiling(made.get("ceiling", ""))
+        _ = int(made.get("stems") or 0)
     except (OSError, *_DAMAGE):
         return {}
     return made

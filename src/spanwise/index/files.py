@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from spanwise.documents import Document
-from spanwise.errors import LoadError
+from spanwise.errors import LoadError, OptionError
 from spanwise.index.rows import StoredDocument
 from spanwise.loaders.files import find_documents, load_raw, read_raw
 
@@ -116,6 +116,8 @@ class FolderRun:
     """
 
     def __init__(self, folder: str | os.PathLike[str], selection: Selection, base: Path) -> None:
+        if not os.fspath(folder):
+            raise OptionError("folder='' names no folder; give its path, or . for this one")
         self.base = base
         self.root = _placed(Path(os.path.abspath(folder)), base)  # noqa: PTH100
         self.selection = selection

@@ -38,7 +38,7 @@ from spanwise.splitters.base import Splitter
 
 __all__ = ["Index"]
 
-# Where repeats take all places, so many times more passages are looked at, up to so many.
+# Where repeats take all places, so many times more passages are looked at, once or up to so many.
 _DEEPER, _DEEPEST = 8, 10_000
 
 # Among how many passages found by words their neighbours are looked for; benchmarks/quality.py.
@@ -77,6 +77,8 @@ class Index:
             ("attempts", attempts),
         ):
             require(name, value, 1)
+        if stems is not None and not isinstance(stems, bool):
+            raise OptionError(f"stems={shown(stems)} is neither True nor False; give one of them")
         self._store = store
         self._base = _base_of(store) if base is None else base.absolute()
         self._batch_size = batch_size
@@ -228,9 +230,10 @@ class Index:
                     f"({kept:,}); remove takes them out"
                 )
             if not files.paths:
+                chosen = " and that the patterns choose" if include or exclude else ""
                 run.notes.append(
-                    f"{folder}: it holds no document of a kind that is read, so nothing was taken "
-                    "out; docs/formats.md lists the kinds"
+                    f"{folder}: it holds no document of a kind that is read{chosen}, so nothing "
+                    "was taken out; docs/formats.md lists the kinds"
                 )
             run.recut_rest(stored)
             report = run.report()
@@ -397,9 +400,8 @@ class Index:
                     f"{self._store.name}: it has no document {uri!r}; index.documents() lists them"
                 )
             laid = {**known.changes, **given}
-            kept = {k: value for k, value in laid.items() if value is not None or k in known.meta}
-            self._store.change_metadata(namespace, uri, kept)
-        return merged(known.meta, kept)
+            self._store.change_metadata(namespace, uri, laid)
+        return merged(known.meta, laid)
 
     def remove(self, uris: str | Iterable[str], *, namespace: str = "") -> tuple[str, ...]:
         """Take documents out; the uris of those that were there."""
@@ -486,6 +488,7 @@ class Index:
             explain=explain,
         )
         scope, depth = scope_of(namespace, where), wishes.depth
+        deepest = max(_DEEPEST, depth * _DEEPER)
         vector = None
         if wishes.mode != "words" and query.strip():
             numpy = require_extra("numpy", "index", "search by meaning")
@@ -505,7 +508,7 @@ class Index:
                     near = partial(self._store.find_near, space, vector, scope, mix=mix)
                     meaning = best(near, depth, uris)
                 ranked = fused(words, meaning, wishes.mode, wishes.fusion, wishes.weights, uris)
-                is_all = max(len(words), len(meaning)) < depth or depth >= _DEEPEST
+                is_all = max(len(words), len(meaning)) < depth or depth >= deepest
                 hits = choose_hits(self._store, ranked, wishes, is_all=is_all)
                 if hits is not None:
                     return hits

@@ -11,7 +11,7 @@ from spanwise.embedders.base import Embedder, ceiling_of
 from spanwise.embedders.registry import find_embedder, lasting_name
 from spanwise.errors import EmbedderError, OptionError, StoreError, shown
 from spanwise.index.embedding import fingerprint_of
-from spanwise.index.recipes import read_splitter, write_splitter
+from spanwise.index.recipes import read_ceiling, read_splitter, write_ceiling, write_splitter
 from spanwise.index.rows import Scope, recipe_of
 from spanwise.index.store import Store
 from spanwise.splitters.base import Splitter
@@ -171,8 +171,8 @@ class Making:
         splitter, embedder, name, ceiling = self._given
         if splitter is None:
             splitter = read_splitter(remade.get("splitter_made", ""))
-        if ceiling is None and remade.get("ceiling"):
-            ceiling = int(remade["ceiling"])
+        if ceiling is None:
+            ceiling = read_ceiling(remade.get("ceiling", ""))
         if self._stems is None and remade.get("stems"):
             self._stems = bool(int(remade["stems"]))
         if embedder is None and not self._no_embedder and remade.get("embedder_name"):
@@ -250,8 +250,8 @@ class Making:
 
     def _base_splitter(self) -> Splitter:
         """The splitter given, else that of the index, before it is brought under a ceiling."""
-        if self._ceiling is None and self._settings.get("ceiling"):
-            self._ceiling = int(self._settings["ceiling"])
+        if self._ceiling is None:
+            self._ceiling = read_ceiling(self._settings.get("ceiling", ""))
         if self._splitter is None:
             made = self._settings.get("splitter_made")
             self._splitter = for_search() if made is None else read_splitter(made)
@@ -264,11 +264,10 @@ class Making:
         return self._splitter
 
     def _record(self, splitter: Splitter, recipe: Recipe) -> None:
-        stored = isinstance(self._ceiling, int) or self._ceiling is None
         settings = {
             **recipe.settings,
             "splitter_made": write_splitter(splitter),
-            "ceiling": "" if self._ceiling is None or not stored else str(self._ceiling),
+            "ceiling": write_ceiling(self._ceiling),
             # A name may hold a password; then the embedder has to be passed each time.
             "embedder_name": "" if "@" in self._name else lasting_name(self._name),
         }

@@ -7,12 +7,13 @@ from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
+from spanwise.cutting.caps import Cap
 from spanwise.cutting.sizers import Sizer, chars, utf8_bytes, words
 from spanwise.splitters.base import Splitter
 from spanwise.splitters.presets import Preset, for_answers, for_search
 from spanwise.splitters.registry import STRATEGIES
 
-__all__ = ["read_splitter", "write_splitter"]
+__all__ = ["read_ceiling", "read_splitter", "write_ceiling", "write_splitter"]
 
 _SIZERS: dict[str, Sizer] = {"chars": chars, "words": words, "utf8_bytes": utf8_bytes}
 
@@ -34,10 +35,9 @@ def write_splitter(splitter: Splitter) -> str:
     else:
         return ""
     if "sizer" in options:
-        names = [name for name, sizer in _SIZERS.items() if sizer is options["sizer"]]
-        if not names:
+        options["sizer"] = _name_of(options["sizer"])
+        if not options["sizer"]:
             return ""
-        options["sizer"] = names[0]
     if not all(value is None or isinstance(value, str | int | float) for value in options.values()):
         return ""
     return json.dumps({"name": splitter.name, "options": options})
@@ -57,3 +57,25 @@ def read_splitter(written: str) -> Splitter | None:
         return maker(**options)
     except TypeError:  # an option of another version
         return None
+
+
+def write_ceiling(ceiling: Cap | int | None) -> str:
+    """A ceiling as text, such as ``150 words``; empty for none, and for a sizer without a name."""
+    if isinstance(ceiling, Cap):
+        name = _name_of(ceiling.sizer)
+        return f"{ceiling.limit} {name}" if name else ""
+    return "" if ceiling is None else str(ceiling)
+
+
+def read_ceiling(written: str) -> Cap | int | None:
+    """The ceiling that `write_ceiling` wrote; `ValueError` for what it did not."""
+    limit, _, name = written.partition(" ")
+    if not name:
+        return int(limit) if limit else None
+    if name not in _SIZERS:
+        raise ValueError(f"{name} is no sizer")
+    return Cap(int(limit), _SIZERS[name])
+
+
+def _name_of(sizer: Sizer) -> str:
+    return next((name for name, each in _SIZERS.items() if each is sizer), "")

@@ -312,6 +312,9 @@ class _Choice:
                 under = near.chunk.heading_path
                 if path is not None and (under[: len(path)] != path or (under and not path)):
                     return edge
+                # Another section may have the same name.
+                if path and _opens(near.chunk if step > 0 else edge, path):
+                    return edge
                 edge = near.chunk
             if not found:
                 return edge
@@ -347,3 +350,8 @@ def _scores(answer: object, count: int) -> list[float]:
             "passage, in order"
         )
     return scores
+
+
+def _opens(chunk: Chunk, path: tuple[str, ...]) -> bool:
+    """Whether a passage begins with the heading of a path."""
+    return chunk.boundary == "heading" and chunk.heading_path == path

@@ -157,4 +157,7 @@ def _weights_of(weights: tuple[float, float], mode: str) -> tuple[float, float]:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and isfinite(value)
+    try:
+        return isinstance(value, Real) and not isinstance(value, bool) and isfinite(value)
+    except OverflowError:  # a whole number beyond all others
+        return False
