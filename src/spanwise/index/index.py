@@ -197,7 +197,8 @@ class Index:
         - ``metadata``: laid over that of each document.
         - ``remove_missing``: take out documents below the folder whose file is gone, or that this
           selection found before and does not find now. Never where the folder is missing (a
-          `LoadError`) or holds no document at all, and never what another folder found last.
+          `LoadError`) or holds no document at all; of what another folder found last, only those
+          whose file is gone.
         - ``reload``: read and cut every file again.
         - ``dry_run``: write and embed nothing; say what would be done.
         - ``watch``: called with a `Progress` after each document.
