@@ -593,3 +593,61 @@ def test_each_line_of_the_source_is_found_again() -> None:
     for each in chunk(doc, by_heading(chunk_size=200, overlap=0)):
         first = re.findall(r"\w+", each.own_text)[0]
         assert first in source[each.lines[0] - 1]
+
+
+def test_lines_of_the_source_stay_right_within_a_block() -> None:
+    """Fault: lines of breaks alone, and wide white space at their edges, shifted all below."""
+    count = 300
+    for line in (
+        "item {} is <br><br>",
+        "\u3000item {} is.<br>",
+        "&nbsp;&nbsp;item {} is <b>bold</b> &nbsp;<br>",
+        "item {} <a\n href='#'>is</a>",
+        "item {} <!-- a\ncomment -->",
+    ):
+        body = "\n".join(line.format(i) for i in range(2, count))
+        for end in ("\n", "\r\n", "\r"):
+            html = f"<p>\n{body}</p>".replace("\n", end)
+            doc = page(html)
+            for found in re.finditer(r"item (\d+)", doc.text):
+                wanted = len(re.split(r"\r\n?|\n", html[: html.index(found[0] + " ")]))
+                part = doc.locate(found.start()).part("source line")
+                assert part is not None
+                assert part.label == str(wanted), (line, end)
+
+
+def test_what_a_meta_says_of_other_things_is_no_encoding() -> None:
+    """Fault: any mention of a charset in one counted."""
+    for head in (
+        '<meta name="description" content="charset=windows-1251"><meta charset="utf-8">',
+        '<meta data-charset="windows-1251">',
+        '<meta content="text/html; charset=windows-1251">',
+        '<meta charset="no-such"><meta http-equiv="Content-Type" content="a; charset=UTF-8">',
+    ):
+        assert page((head + "<p>Größe").encode()).text == "Größe"
+    head = "<META http-equiv=CONTENT-TYPE content='text/html; charset = \"windows-1251\"'>"
+    assert page((head + "<p>Größe Привет").encode("cp1251", "ignore")).text == "Gre Привет"
+    assert page("<meta charset=koi8-ru><p>Привет".encode("koi8-u")).text == "Привет"
+
+
+def test_bytes_that_a_western_page_should_not_have_are_kept() -> None:
+    """Fault: one of five bytes without a meaning, and the whole page was refused."""
+    raw = b'<meta charset="iso-8859-1"><p>caf\xe9 \xe2\x80\x9cquoted\xe2\x80\x9d'
+    assert page(raw).text == "café â€œquotedâ€\x9d"
+
+
+@pytest.mark.parametrize(
+    ("script", "text"),
+    [
+        ("<!--\nwrite('<script src=x></script>');\nvar no=1;\n//-->", "vis"),
+        ("<!-- write('<script>')", "vis"),
+        ("<!--> write('<script>')", "vis"),
+        ("<!-- a --> write('<script>')", "vis"),
+        ("<!--<SCRIPT/></SCRIPT\n>no<!--<script ></script >no", "vis"),
+        ("write('<script></script>no", "no\n\nvis"),
+        ("<!-- <scripting></scripting>", "vis"),
+    ],
+)
+def test_a_script_ends_where_browsers_end_it(script: str, text: str) -> None:
+    """Fault: the end of a script that a script writes was its own end, and code was text."""
+    assert page(f"<script>{script}</script><p>vis</p>").text == text

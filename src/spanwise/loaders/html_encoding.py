@@ -24,6 +24,7 @@ _UNKNOWN = {
     "iso8859-8": "csiso88598e csiso88598i iso-8859-8-e iso-8859-8-i logical visual",
     "iso8859-15": "csisolatin9",
     "koi8-r": "koi koi8",
+    "koi8-u": "koi8-ru",
     "mac-cyrillic": "x-mac-cyrillic x-mac-ukrainian",
     "mac-roman": "csmacintosh mac x-mac-roman",
     "utf-8": "unicode-1-1-utf-8 unicode11utf8 unicode20utf8 x-unicode20utf8",
@@ -42,12 +43,15 @@ _may_say = re.compile(
     r"cp(?:125\d|8(?:6\d|74)|9\d\d)|iso8859-\d+|koi8-[ru]|mac-(?:cyrillic|roman)|big5(?:hkscs)?"
     r"|euc_jp|iso2022_jp|gb18030"
 ).fullmatch
-_meta = re.compile(
-    rb"<meta[ \t\r\n/][^>]*?charset[ \t\r\n]*=[ \t\r\n]*[\"']?[ \t]*([\w.:-]+)", re.I
-).search
+_metas = re.compile(rb"<meta(?=[\s/])((?:\"[^\"]*\"|'[^']*'|[^>\"'])*)", re.I).finditer
+_attributes = re.compile(
+    rb"([^\s/>=\"']+)(?:\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s>\"']+)))?"
+).findall
+_in_content = re.compile(rb"charset\s*=\s*[\"']?\s*([\w.:-]+)", re.I).search
 _declaration = re.compile(
     rb"\s*<\?xml[^>]*?encoding[ \t\r\n]*=[ \t\r\n]*[\"']([\w.:-]+)", re.I
 ).match
+_without_meaning = re.compile("[\udc80-\udcff]").sub
 _HEAD = 4096  # where an encoding is looked for; browsers look at 1024 bytes
 
 
@@ -61,18 +65,32 @@ def decode_html(data: bytes, name: str, encoding: str = "") -> tuple[str, str]:
 
 def decode_xml(data: bytes, name: str, encoding: str = "") -> tuple[str, str]:
     """The text of XML, as `decode_html`."""
-    return _decode(data, name, encoding, _said(_declaration(data, 0, _HEAD)))
+    declaration = _declaration(data, 0, _HEAD)
+    return _decode(data, name, encoding, _said(declaration[1]) if declaration else "")
 
 
 def declared_encoding(data: bytes) -> str:
     """The encoding that HTML says it is in, or nothing."""
     head = re.sub(rb"<!--.*?(?:-->|\Z)", b"", data[:_HEAD], flags=re.S)
-    return _said(_declaration(head) or _meta(head))
+    declaration = _declaration(head)
+    labels = [declaration[1]] if declaration else map(_label, _metas(head))
+    return next(filter(None, map(_said, labels)), "")
 
 
-def _said(found: re.Match[bytes] | None) -> str:
-    """The encoding that a declaration says, or nothing."""
-    codec = meant_encoding(found[1].decode("ascii", "replace")) if found else ""
+def _label(meta: re.Match[bytes]) -> bytes:
+    """The name of an encoding in a ``<meta>``, as browsers look for one, or nothing."""
+    said = {name.lower(): b"".join(values) for name, *values in reversed(_attributes(meta[1]))}
+    if b"charset" in said:
+        return said[b"charset"].strip()
+    if said.get(b"http-equiv", b"").strip().lower() != b"content-type":
+        return b""
+    found = _in_content(said.get(b"content", b""))
+    return found[1] if found else b""
+
+
+def _said(label: bytes) -> str:
+    """The encoding that a page may say by a name, or nothing."""
+    codec = meant_encoding(label.decode("ascii", "replace"))
     return codec if _may_say(codec) else ""
 
 
@@ -87,7 +105,14 @@ def _decode(data: bytes, name: str, encoding: str, said: str) -> tuple[str, str]
             return decode(data, name)
         except LoadError:
             pass
-        raise
+        if not said.startswith("cp125"):
+            raise
+        # On the web its bytes without a meaning are control characters.
+        return _without_meaning(_control, data.decode(said, "surrogateescape")), said
+
+
+def _control(byte: re.Match[str]) -> str:
+    return chr(ord(byte[0]) & 0xFF)
 
 
 def meant_encoding(label: str) -> str:

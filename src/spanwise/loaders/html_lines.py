@@ -40,7 +40,9 @@ def lines_of_text(text: str, lines: Sequence[Line]) -> list[tuple[int, int]]:
     for line in lines:
         inked = squeezed(line.text)
         if inked:
-            at += text[at : at + 1] in (" ", "\n")
+            # White space of any kind, and breaks that stand alone on lines between.
+            while text[at : at + 1].isspace():
+                at += 1
             found.append((at, line.number))
             at += len(inked)
     return found if len(found) > 1 else []

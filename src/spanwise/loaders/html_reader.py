@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import accumulate, count
 from operator import add
 
@@ -59,6 +60,9 @@ _IN_TABLES = frozenset(("table", "section", "row", "cell"))
 _END_HEADING = _LISTS | _HEADINGS | _PRE | {"p", "table", "blockquote", "section", "article", "hr"}
 
 _ITEMS = ("li", "dt", "dd")
+
+
+_line_end = re.compile(r"\r\n?|\n")
 
 
 class _Reader:
@@ -359,7 +363,7 @@ class _Reader:
             self.places.clear()
             return
         text = "".join(self.run)
-        lines = self.lines() if self.page.lined and "\n" in text.strip() else []
+        lines = self.lines() if self.page.lined and self.has_lines(at) else []
         self.run.clear()
         self.places.clear()
         item = self.lists[-1]
@@ -380,6 +384,13 @@ class _Reader:
         else:
             self.out.append(Block("paragraph", at, text, lines=lines_of_text(text, lines)))
 
+    def has_lines(self, at: int) -> bool:
+        """Whether the waiting text goes on beyond the line that a place is on."""
+        for piece, place in zip(reversed(self.run), reversed(self.places), strict=True):
+            if place >= 0 and (inked := piece.rstrip()):
+                return self.page.line_of(at) < self.page.line_of(place + len(inked))
+        return False
+
     def lines(self) -> list[Line]:
         """The waiting text by the lines of the HTML that it stands on."""
         found: list[tuple[int, list[str], bool]] = []
@@ -387,7 +398,7 @@ class _Reader:
         for piece, place in zip(self.run, self.places, strict=True):
             # A break is no line of the HTML.
             line = self.page.line_of(place) if place >= 0 else number
-            first, *more = piece.split("\n") if place >= 0 else (piece,)
+            first, *more = _line_end.split(piece) if place >= 0 else (piece,)
             if found and line == number:
                 found[-1][1].append(first)
             else:

@@ -33,6 +33,7 @@ _attribute = re.compile(
 _bare_value = re.compile(r"[^ \t\n\r\f>]*").match
 _comment_end = re.compile(r"--!?>").search
 _closing = {name: re.compile(rf"</{name}(?=[ \t\n\r\f/>])", re.I).search for name in _RAW}
+_script_sign = re.compile(r"<!--|-->|</?script(?=[ \t\n\r\f/>])", re.I).search
 
 # Where the text before a tag begins, that text; the kind of the tag, its place, its name and its
 # attributes. Of a raw element the text is what is inside it; without a tag the kind is empty.
@@ -72,6 +73,7 @@ def tokens(html: str, xml: bool) -> Iterator[_Token]:
     last = html.rfind(">")
     whole = True  # no quote has run to the end of the text yet
     unclosed: set[str] = set()
+    has_scripts = True  # no script has hidden its end in what looks like a comment yet
     names = _Names(xml)
     while found := _markup(html, at) if at < last else _nameless(html, at):
         at, end = found.span()
@@ -108,6 +110,10 @@ def tokens(html: str, xml: bool) -> Iterator[_Token]:
         else:
             yield before, text, "", tag, "", _NONE
             closed = None if name in unclosed else _closing[name](html, end)
+            if closed and name == "script" and html.find("<!--", end, closed.start()) >= 0:
+                whole_script = _script_end(html, end) if has_scripts else None
+                has_scripts = whole_script is not None
+                closed = whole_script or closed
             if closed:
                 at = start = closed.start()
                 yield end, html[end:at], kind, tag, name, _NONE
@@ -117,6 +123,28 @@ def tokens(html: str, xml: bool) -> Iterator[_Token]:
                 unclosed.add(name)
     if start < len(html):
         yield start, unescape(html[start:]), "", at, "", _NONE
+
+
+def _script_end(html: str, at: int) -> re.Match[str] | None:
+    """Where a script ends that holds ``<!--``: behind that, a script inside has an end of its own.
+
+    Source: the script data states of the HTML standard.
+    """
+    escaped = inside = False
+    while found := _script_sign(html, at):
+        sign, at = found[0], found.end()
+        if sign == "<!--":
+            at -= 0 if escaped else 2  # `<!-->` ends at once
+            escaped = True
+        elif sign == "-->":
+            escaped = inside = False
+        elif sign[1] != "/":
+            inside = inside or escaped
+        elif inside:
+            inside = False
+        else:
+            return found
+    return None
 
 
 def _nameless_end(html: str, at: int) -> tuple[str, int]:
