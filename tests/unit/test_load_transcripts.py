@@ -338,3 +338,18 @@ def test_long_runs_of_anything_end(suffix: str) -> None:
         survives((begin + run).encode(), suffix)
     for run in ("a " * 10**5, ">" * 10**6, "\n" * 10**6, "-" * 10**6, "&a" * 10**5):
         survives((begin + run).encode(), suffix)
+
+
+def test_the_header_of_webvtt_is_no_id() -> None:
+    """Fault: right above the first timing it was."""
+    for header in ("WEBVTT", "WEBVTT A title"):
+        doc = load(f"{header}\n00:01.000 --> 00:02.000\nx\n", ".vtt")
+        assert turns(doc) == [("x", "", 1000, 2000, "")]
+    assert turns(load("WEBVTT\n\nWEBVTT\n00:01.000 --> 00:02.000\nx\n", ".vtt"))[0][1] == ""
+
+
+def test_line_ends_that_were_converted_twice_are_line_ends() -> None:
+    """Fault: each was two, and the number of a cue was text of the one before."""
+    cues = "1\n00:00:01,000 --> 00:00:02,000\nhello\n\n2\n00:00:03,000 --> 00:00:04,000\nworld\n"
+    for end in ("\r\n", "\r\r\n"):
+        assert load(cues.replace("\n", end), ".srt").text == "hello\nworld"

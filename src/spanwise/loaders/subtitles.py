@@ -21,7 +21,8 @@ __all__ = ["SubRipLoader", "WebVttLoader"]
 SUBRIP = "application/x-subrip"
 WEBVTT = "text/vtt"
 
-_line_end = re.compile(r"\r\n?|\n")
+# A file that was converted twice has `\r\r\n`, which is one line end.
+_line_end = re.compile(r"\r{0,2}\n|\r")
 _timing = re.compile(rf"[ \t]*{CLOCK}[ \t]*-->[ \t]*{CLOCK}").match
 # A timing with its arrow gone wrong.
 _loose = re.compile(r"[ \t]*\d+:[\d:.,]+[ \t]*[-–—=]*>[ \t]*\d").match
@@ -162,7 +163,8 @@ class _Cues:
             del timings[1]  # the words of a cue may hold an arrow
         head = block[: timings[0]] if timings else block
         item_id = ""
-        if timings and head and (timings[0] == 1 or self._is_id(head[-1])):
+        titled = self._vtt and not self.found and bool(head) and _header(head[-1]) is not None
+        if timings and head and not titled and (timings[0] == 1 or self._is_id(head[-1])):
             item_id = head.pop().strip()
         if head:
             self._stray(number, head)
