@@ -465,9 +465,10 @@ class Index:
           gives for both, the reranker's where there is one.
         - ``rerank``: a function from the query and a list of passages to a score each; asked about
           the ``rerank_depth`` best, once about each text. The others are left out.
-        - ``budget``: the most that all texts together may measure, in characters or a `Cap`.
-        - ``expand``: passages to add on each side, or ``"section"`` or ``"document"``. What stands
-          above the first heading is a section of its own.
+        - ``budget``: the most that all texts together may measure, in characters or a `Cap`. A
+          passage that has no room with what ``expand`` adds stands alone.
+        - ``expand``: passages to add on each side, as far as they adjoin, or ``"section"`` or
+          ``"document"``. What stands above the first heading is a section of its own.
         - ``fold``: join hits that overlap, and leave out those with the same words as a better one.
         - ``explain``: also tell of every passage that was looked at.
         """
