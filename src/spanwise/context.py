@@ -5,11 +5,11 @@ from __future__ import annotations
 from spanwise.cutting.caps import Cap
 from spanwise.documents import Document
 
-__all__ = ["BETWEEN_HEADINGS", "LONGEST_HEADER", "context_of", "join_context"]
+__all__ = ["BETWEEN_HEADINGS", "LONGEST_HEADER", "LONGEST_TITLE", "context_of", "join_context"]
 
 # A context helps an embedder only while it is short beside the text: a longer
 # title is cut, a longer table header left out.
-_LONGEST_TITLE = 200
+LONGEST_TITLE = 200
 LONGEST_HEADER = 2000
 
 _BETWEEN_CONTEXT = "\n\n"
@@ -29,13 +29,13 @@ def context_of(
     path: list[str] = []
     if heading >= 0:
         path = [
-            outline.paths[i][-1][:_LONGEST_TITLE]
+            outline.paths[i][-1][:LONGEST_TITLE]
             for i in outline.ancestors(heading)
             if found.title_starts[i] < min(start, found.title_ends[i])
         ]
     title = document.meta.get("title")
     if isinstance(title, str):
-        title = " ".join(title.split())[:_LONGEST_TITLE]
+        title = " ".join(title.split())[:LONGEST_TITLE]
         if title and title not in path and title not in text:
             path.insert(0, title)
     header = document.header_at(body)

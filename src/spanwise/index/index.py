@@ -77,8 +77,6 @@ class Index:
             ("attempts", attempts),
         ):
             require(name, value, 1)
-        if stems is not None and not isinstance(stems, bool):
-            raise OptionError(f"stems={shown(stems)} is neither True nor False; give one of them")
         self._store = store
         self._base = _base_of(store) if base is None else base.absolute()
         self._batch_size = batch_size

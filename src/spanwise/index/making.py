@@ -78,6 +78,8 @@ class Making:
         self._store = store
         self._splitter = splitter
         self._stems = stems
+        if stems is not None and not isinstance(stems, bool):
+            raise OptionError(f"stems={shown(stems)} is neither True nor False; give one of them")
         self._ceiling = ceiling
         self._no_embedder = embedder == NO_EMBEDDER
         self._name = embedder if isinstance(embedder, str) and not self._no_embedder else ""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from typing import ClassVar, Protocol, TypeVar
 
 from spanwise.chunks import Chunks
-from spanwise.context import BETWEEN_HEADINGS, join_context
+from spanwise.context import BETWEEN_HEADINGS, LONGEST_TITLE, join_context
 from spanwise.cutting.caps import Cap, Capped, bind_capped
 from spanwise.cutting.levels import (
     CLAUSE,
@@ -243,13 +243,13 @@ def below_line(text: str) -> tuple[Level, ...]:
 
 def leave_for_context(capped: Capped, outline: Outline, heading: int) -> None:
     """Leave room in the cap for the heading path above a passage: half of it at the most."""
-    path = outline.paths[heading] if heading >= 0 else ()
+    path = [title[:LONGEST_TITLE] for title in outline.paths[heading]] if heading >= 0 else []
     while path:
         size = capped.limit.sizer(join_context(BETWEEN_HEADINGS.join(path), ""))
         if size <= capped.most // 2:
             capped.leave(size)
             return
-        path = path[1:]
+        del path[0]
     capped.leave(0)
 
 
