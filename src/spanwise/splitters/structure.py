@@ -131,30 +131,49 @@ class SemanticChunker(Strategy):
                     packer.add(start, end, boundary)
                 elif segment.kind == "fence":
                     refine_atom(packer, Atom(head, end, "fence"), start, lined, boundary)
-                elif (table := self._table_in(structure, packer, start, end)) >= 0:
-                    refine_atom(packer, Atom(table, end, "table"), start, lined, boundary)
-                elif exceeds(measure, start, end, target, LONG):
-                    # A long list, or text without blank lines: no edit ripples to its end.
-                    packer.fill_best(start, end, lined, boundary, (head, end + 1))
                 else:
-                    packer.fill(start, end, levels, boundary, head=head, most=largest)
+                    for at, stop, table in self._parts(structure, packer, start, head, end):
+                        if packer.measure.holds(at, stop, largest):
+                            packer.add(at, stop, boundary)
+                        elif table:
+                            refine_atom(packer, table, at, lined, boundary)
+                        elif exceeds(measure, at, stop, target, LONG):
+                            # A long list, or text without blank lines: no edit ripples to its end.
+                            packer.fill_best(at, stop, lined, boundary, (head, stop + 1))
+                        else:
+                            packer.fill(at, stop, levels, boundary, head=head, most=largest)
+                        boundary = "block"
                 keeps = whole and segment.kind != "paragraph" and start == segment.start
                 exempt += [keeps] * (len(packer) - first)
                 boundary = paragraph.name
         self._merge(packer, exempt, floor, largest)
         return show(cap_pieces(packer, levels), overlap, structure.front, largest)
 
-    def _table_in(self, structure: Structure, packer: Packer, start: int, end: int) -> int:
-        """Where a table begins that is over the largest size, if its rows are kept, or -1."""
-        if self.respect_lines:
-            first = bisect_right(structure.atom_ends, start)
-            for i in range(first, bisect_left(structure.atom_starts, end)):
-                table = max(start, structure.atom_starts[i])
-                over = not packer.measure.holds(table, structure.atom_ends[i], self.largest)
-                # What stands above it goes with its header.
-                if structure.atom_kinds[i] == "table" and over and packer.fits(start, table):
-                    return table
-        return -1
+    def _parts(
+        self, structure: Structure, packer: Packer, start: int, head: int, end: int
+    ) -> Iterator[tuple[int, int, Atom | None]]:
+        """A stretch in tables, if their rows are kept, and what is between them.
+
+        What stands above a table goes with it where both fit, and with the header of one that is
+        cut; a heading always does.
+        """
+        text, holds = packer.text, packer.measure.holds
+        ends, starts = structure.atom_ends, structure.atom_starts
+        at = start
+        for i in range(bisect_right(ends, start), bisect_left(starts, end)):
+            if structure.atom_kinds[i] != "table" or not self.respect_lines:
+                continue
+            table = max(start, starts[i])
+            stop = end_at(text, table, min(end, ends[i]))
+            whole = holds(table, stop, self.largest)
+            goes_with = holds(at, stop, self.largest) if whole else packer.fits(at, table)
+            if max(at, head) < table and not goes_with:
+                yield at, end_at(text, at, table), None
+                at = table
+            yield at, stop, Atom(table, stop, "table")
+            at = start_at(text, stop, end)
+        if at < end:
+            yield at, end, None
 
     def _segments(self, text: str, structure: Structure) -> Iterator[_Segment]:
         """The stretches between hard boundaries; bare headings go with what follows."""
