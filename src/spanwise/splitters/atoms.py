@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import compress
 from typing import NamedTuple
 
+from spanwise.cutting.caps import Capped
 from spanwise.cutting.levels import Level
 from spanwise.cutting.markdown import Structure
 from spanwise.cutting.outline import after_lines
 from spanwise.cutting.pack import Packer
-from spanwise.cutting.spans import end_at, first_ink
+from spanwise.cutting.spans import end_at, first_ink, start_at
 
 __all__ = ["Atom", "atoms_of", "refine_atom"]
 
@@ -70,7 +71,8 @@ def _cut_table(
 ) -> None:
     """Cut a table between rows: the header with the first ones, the others after it.
 
-    With a cap the later parts leave room for the header, which is their context.
+    With a cap the later parts leave room for the header, which is their context; not those with a
+    row that would have to be cut for it.
     """
     text, line = packer.text, levels[0]
     packer.rows_kept = 0
@@ -86,16 +88,38 @@ def _cut_table(
         head = atom.start if start < atom.start else 0
         packer.fill_best(start, cut, levels, boundary, (head, cut + 1))
     capped = packer.capped
-    if capped is not None:
+    first = len(packer)
+    if capped is None:
+        packer.fill_best(cut, atom.end, levels, "row", (0, atom.end + 1))
+    else:
         kept = capped.cap.size(atom.start, header) + _JOINERS
         if capped.most - kept >= capped.most // _LEAST_SHARE:
             packer.rows_kept = kept
         before = capped.kept
-        capped.leave(max(before, packer.rows_kept))
-    first = len(packer)
-    packer.fill_best(cut, atom.end, levels, "row", (0, atom.end + 1))
+        for lo, hi, wide in _rows_alike(text, capped, line, cut, atom.end, packer.rows_kept):
+            capped.leave(before if wide else max(before, packer.rows_kept))
+            packer.fill_best(lo, hi, levels, "row", (0, hi + 1))
+        capped.kept = before
     packer.boundaries[first:] = [
         "row" if name == line.name else name for name in packer.boundaries[first:]
     ]
-    if capped is not None:
-        capped.kept = before
+
+
+def _rows_alike(
+    text: str, capped: Capped, line: Level, lo: int, hi: int, kept: int
+) -> Iterator[tuple[int, int, bool]]:
+    """Rows in runs: those that fit the cap beside what is kept, and those that fit it alone."""
+    run = at = start_at(text, lo, hi)
+    was_wide = False
+    while at < hi:
+        stop = line.first(text, at + 1, hi)
+        end = end_at(text, at, stop)
+        holds = capped.cap.holds
+        wide = not holds(at, end, capped.most - kept) and holds(at, end, capped.most)
+        if wide != was_wide and run < at:
+            yield run, at, was_wide
+            run = at
+        was_wide = wide
+        at = start_at(text, stop, hi)
+    if run < hi:
+        yield run, hi, was_wide
