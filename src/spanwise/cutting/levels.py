@@ -29,6 +29,7 @@ __all__ = [
     "WORD",
     "Find",
     "Level",
+    "between",
     "block_level",
     "line_level",
     "paragraph_level",
@@ -310,3 +311,8 @@ SENTENCE_INSIDE = Level("sentence", last_sentence_cut, sentence_cuts, _first_of(
 CLAUSE = Level("clause", _last_clause, _clause_cuts, _first_of(_clause_cuts), chosen=False)
 WORD = Level("word", _last_word, _word_cuts, _first_of(_word_cuts), chosen=False)
 CLUSTER = Level("cluster", _last_cluster, _cluster_cuts, _first_of(_cluster_cuts), chosen=False)
+
+
+def between(end: int, start: int) -> str:
+    """The name of a cut that no level looked for: white space may be left out there even so."""
+    return WORD.name if end < start else CLUSTER.name

@@ -14,7 +14,7 @@ from zlib import crc32
 
 from spanwise.cutting.caps import Capped, fit_all, halfway
 from spanwise.cutting.clusters import border_after, border_before
-from spanwise.cutting.levels import CLUSTER, WORD, Level
+from spanwise.cutting.levels import CLUSTER, WORD, Level, between
 from spanwise.cutting.sizers import Chars, Measure, exceeds
 from spanwise.cutting.spans import end_at, start_at, trim
 
@@ -182,6 +182,7 @@ class Packer:
                 return
             low = head if p < head < limit else p
             c = self.under_head(p, head, hi) if p < limit <= head else -1
+            found = c < 0 and level is not CLUSTER
             if c < 0:
                 c = find(text, low, limit) if exact else self.last(level, p, low, limit)
             if c > p:
@@ -212,7 +213,7 @@ class Packer:
                     p = start_at(text, c, hi)
             else:
                 p = start_at(text, c, hi)
-            boundary = level.name
+            boundary = level.name if found else between(self.ends[-1], p)
 
     def fill_best(
         self, lo: int, hi: int, levels: Sequence[Level], boundary: str, bounds: tuple[int, int]
@@ -234,7 +235,7 @@ class Packer:
             if self.inner is not None:
                 head = self.inner.below(max(p, head), hi)
             low = max(p, head) if head < limit else p
-            c, boundary_after = -1, WORD.name
+            c, boundary_after = -1, ""
             if p < head and limit <= head:
                 c = self.under_head(p, head, hi)
             if c < 0:
@@ -246,10 +247,10 @@ class Packer:
                     c = self.inner.above(low, c)
             if c <= p:
                 c = border_after(text, low + 1, hi, p)
-                boundary_after = CLUSTER.name
+                boundary_after = ""
             self.add(p, end_at(text, p, c), boundary)
             p = start_at(text, c, hi)
-            boundary = boundary_after
+            boundary = boundary_after or between(self.ends[-1], p)
 
     def under_head(self, p: int, head: int, hi: int) -> int:
         """`under_head` for a piece of this packer."""

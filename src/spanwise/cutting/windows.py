@@ -15,6 +15,7 @@ from spanwise.cutting.levels import (
     WORD,
     Find,
     Level,
+    between,
     paragraph_level,
 )
 from spanwise.cutting.overlap import reach
@@ -143,6 +144,8 @@ class Windows:
                 body = cut + 1
             else:
                 body = start_at(text, cut, hi)
+            if opens == CLUSTER.name or (headed and opens == WORD.name):
+                boundary = between(end, body)
             window = cut
             if inside and opens in BEFORE_WHITE:
                 window = cut + 1 if cut < body else body

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from spanwise.cutting.clusters import border_after, border_before
 from spanwise.cutting.floor import merge_backward
-from spanwise.cutting.levels import CLUSTER, WORD
+from spanwise.cutting.levels import CLUSTER, WORD, between
 from spanwise.cutting.pack import RUNT, Packer
 from spanwise.cutting.sizers import Chars
 from spanwise.cutting.spans import Spans, start_at, trim
@@ -75,6 +75,8 @@ class FixedWithOverlap(Sized):
                         cut = border_after(text, limit + 1, hi, at)
             start, end = trim(text, at, cut)
             if start < end:
+                if boundary == CLUSTER.name:
+                    boundary = between(packer.ends[-1], start)
                 packer.add(start, end, boundary)
                 boundary = opens
             at = cut

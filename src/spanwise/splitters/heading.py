@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from spanwise.cutting.caps import Capped
 from spanwise.cutting.floor import merge_backward
-from spanwise.cutting.levels import WORD, Level, block_level, paragraph_level
+from spanwise.cutting.levels import Level, between, block_level, paragraph_level
 from spanwise.cutting.outline import Outline
 from spanwise.cutting.pack import LONG, RUNT, Packer, checksum
 from spanwise.cutting.sizers import exceeds
@@ -162,7 +162,7 @@ class Blocks:
             if c > p:
                 packer.add(p, end_at(text, p, c), boundary)
                 p = start_at(text, c, end)
-                boundary = WORD.name
+                boundary = between(packer.ends[-1], p)
                 continue
             if long:
                 half = max(low, packer.half(p, limit, end))

@@ -8,7 +8,14 @@ from typing import Protocol
 
 from spanwise.cutting.caps import Capped, allows, halfway
 from spanwise.cutting.clusters import is_border
-from spanwise.cutting.levels import SENTENCE_INSIDE, WORD, line_level, paragraph_level
+from spanwise.cutting.levels import (
+    CLUSTER,
+    SENTENCE_INSIDE,
+    WORD,
+    between,
+    line_level,
+    paragraph_level,
+)
 from spanwise.cutting.sizers import Measure
 from spanwise.cutting.spans import Spans, end_at, first_ink, start_at, trim
 from spanwise.cutting.windows import BEFORE_WHITE, Aim, Windows
@@ -113,6 +120,8 @@ class WindowSteps(_Capping):
             if found is None:
                 return
             start, end, body, window, opens = found
+            if opens == CLUSTER.name:
+                opens = between(end, body)
             step = start, self.body, end, self.boundary
             self.before, self.body, self.window, self.boundary = self.body, body, window, opens
             yield from self.within(text, measure, step)
