@@ -19,6 +19,7 @@ from tokenizer_makes import tokenizer
 
 from spanwise import (
     Chunk,
+    ChunkingEngine,
     Chunks,
     Document,
     EmbedderError,
@@ -46,6 +47,7 @@ from spanwise import (
     load,
     tokens,
     utf8_bytes,
+    within,
     words,
 )
 from spanwise.cutting.block_parser import Structure
@@ -639,3 +641,100 @@ def test_a_cap_that_a_long_run_does_not_reach_is_asked_little(make: Any) -> None
         splitter.split("é" * length)
         asked.append(given[0])
     assert asked[1] < 6 * asked[0]
+
+
+@pytest.mark.parametrize("strategy", ["heading", "hierarchical"])
+def test_a_long_title_is_measured_as_it_ships(strategy: str) -> None:
+    """LINEAR, and context: the whole of it was, for each section below, and no room was kept."""
+    asked = []
+    for count in (500, 2000):
+        given = [0]
+
+        def flat(text: str, given: list[int] = given) -> int:
+            given[0] += len(text)
+            return len(text.split())
+
+        text = "# " + "word " * count + "\n\n" + "## a\n\ntext here\n\n" * count
+        if strategy == "heading":
+            by_heading(chunk_size=50, max_size=cap(60, flat)).split(text)
+        else:
+            ChunkingEngine().chunk(text, strategy=strategy, max_size=cap(60, flat))
+        asked.append(given[0])
+    assert asked[1] < 6 * asked[0]
+    text = "# " + "T" * 300 + "\n\n" + "Some words of text follow here and go on. " * 60
+    chunks = by_heading(chunk_size=1000, max_size=500, overlap=0).split(text)
+    assert {len(chunk.context) for chunk in chunks[1:]} == {200}
+    assert all(len(chunk.embed_text) <= 500 for chunk in chunks)
+
+
+@pytest.mark.parametrize("above", [0, 1, 3, 6, 20])
+@pytest.mark.parametrize("rows", [3, 8, 12, 16, 60])
+def test_no_row_is_cut_that_fits(above: int, rows: int) -> None:
+    """A table right below text, or with text right below it, was cut at sentences."""
+    text = "# Fees\n\n" + "The table lists the fees by country, as of March. " * above + "\n"
+    text += "| Country | Fee | Note |\n|---|---|---|\n"
+    text += "".join(f"| C {i} | {i}.50 EUR | Monthly. No. {i} applies. |\n" for i in range(rows))
+    text += "- An item. It ends.\n" * above
+    for splitter in (for_search(), for_answers(), by_structure(target_size=90, respect_lines=True)):
+        for piece in splitter.split(text):
+            for place in (piece.body, piece.end):
+                line = text.rfind("\n", 0, place) + 1
+                if text.startswith("|", line) and place > line:
+                    assert text[place] == "\n"
+    table = text.index("| Country"), text.rindex("|") + 1
+    if table[1] - table[0] <= 750:
+        assert any(
+            each.start <= table[0] and table[1] <= each.end for each in for_search().split(text)
+        )
+
+
+def test_items_below_a_table_are_no_rows() -> None:
+    text = "# Fees\n\n| Country | Fee |\n|---|---|\n" + "| A | 1 |\n" * 12
+    text += "- The item says something about fees. It ends here.\n" * 6
+    found = explain(text, by_structure(target_size=60, respect_lines=True, overlap=0, min_size=0))
+    assert all(cut.boundary != "row" for cut in found if text[cut.body] == "-")
+    assert any(cut.boundary == "row" for cut in found)
+
+
+@pytest.mark.parametrize("make", [by_layout, by_heading])
+def test_a_row_that_fits_is_not_cut_to_make_room_for_its_header(make: Any) -> None:
+    text = "# Fees\n\n| Country | Fee | Note |\n|---|---|---|\n"
+    rows = [f"| Finland {i} | {i}91.50 EUR | Paid monthly now. No. 3. |" for i in range(1, 6)]
+    chunks = make(chunk_size=500, overlap=0, max_size=90).split(text + "\n".join(rows))
+    assert chunks.texts[1:] == rows
+    short = "\n".join(f"| F {i} | {i} | x |" for i in range(8))
+    chunks = make(chunk_size=500, overlap=0, max_size=90).split(text + short + "\n" + rows[0])
+    assert chunks.texts[-1] == rows[0]
+    assert any("| Country |" in chunk.context for chunk in chunks[1:-1])
+
+
+def test_a_cut_is_named_by_what_is_left_out_there() -> None:
+    """EXPLAIN: under a heading that fills a size it was a blank line, at a space a cluster."""
+    heading = "# " + "h" * 47 + "\n\n"
+    spaced, joined = heading + "Refund words of it go on. " * 8, heading + "今天天气很好我们" * 20
+    splitters = (
+        by_structure(target_size=50, overlap=0, min_size=0),
+        by_layout(chunk_size=50, overlap=0),
+        by_heading(chunk_size=50, overlap=0),
+    )
+    for splitter in splitters:
+        assert explain(spaced, splitter)[1].boundary == "word"
+        assert explain(joined, splitter)[1].boundary == "cluster"
+    for splitter in (by_text(chunk_size=5, overlap=0), fixed_with_overlap(chunk_size=5, overlap=0)):
+        assert explain("Hello world other", splitter)[1].boundary == "word"
+
+
+def test_chunks_of_another_splitter_are_not_changed() -> None:
+    """SAME: overlap that gives way to context was taken from those that it may give again."""
+    document = Document(text="# " + "Heading " * 3 + "\n\n" + "text " * 8 + "\n")
+    made = Chunks.from_spans(document, [(0, 30), (20, 31, 60)])
+
+    class Own:
+        name, version, fingerprint = "own", 1, "own/1"
+
+        def split(self, source: Any) -> Chunks:
+            return made
+
+    before = [*made.starts]
+    assert within(Own(), None, ceiling=60).split(document).starts != before
+    assert made.starts == before

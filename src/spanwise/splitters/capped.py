@@ -50,7 +50,8 @@ class CappedSplitter:
         """The splitter's chunks, none of them over the cap."""
         made = self.splitter.split(source)
         text = made.document.text
-        spans = Spans(made.starts, made.bodies, made.ends, made.boundaries)
+        # Copies: a splitter may give the same chunks again.
+        spans = Spans([*made.starts], [*made.bodies], [*made.ends], [*made.boundaries])
         measure = bind_capped(made.sizer, self.limit, text)
         chunks = Chunks(
             made.document, cap_spans(text, measure, spans), limit=self.limit, sizer=made.sizer
