@@ -133,7 +133,7 @@ class SemanticChunker(Strategy):
                     refine_atom(packer, Atom(head, end, "fence"), start, lined, boundary)
                 else:
                     for at, stop, table in self._parts(structure, packer, start, head, end):
-                        if packer.measure.holds(at, stop, largest):
+                        if stop - at < end - start and packer.measure.holds(at, stop, largest):
                             packer.add(at, stop, boundary)
                         elif table:
                             refine_atom(packer, table, at, lined, boundary)
