@@ -34,17 +34,16 @@ class Around:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._runs: dict[int, list[_Run]] = {}
+        self._runs: dict[tuple[int, int], _Run] = {}  # by the document and number of each passage
 
     def range_of(self, passage: Passage, count: int) -> tuple[int, int]:
         """The range of a passage with up to so many on each side, as far as they adjoin."""
         chunk, document = passage.chunk, passage.document
-        runs = self._runs.setdefault(document, [])
         at = chunk.index
-        run = next((each for each in runs if each.first <= at <= each.last), None)
+        run = self._runs.get((document, at))
         if run is None:
-            run = _Run(at, at, {at: chunk.start}, {at: chunk.end})
-            runs.append(run)
+            run = _Run(at, at)
+            self._note(document, run, chunk)
         first, last = max(0, at - count), at + count
         while not run.is_first and run.first > first:
             self._read_before(document, run, first)
@@ -61,7 +60,7 @@ class Around:
                 run.is_first = True
                 return
             run.first = chunk.index
-            _note(run, chunk)
+            self._note(document, run, chunk)
 
     def _read_after(self, document: int, run: _Run, last: int) -> None:
         found = self._store.passages_of(document, run.last + 1, min(last, run.last + _AT_ONCE))
@@ -72,12 +71,12 @@ class Around:
                 run.is_last = True
                 return
             run.last = chunk.index
-            _note(run, chunk)
+            self._note(document, run, chunk)
 
     def _are_apart(self, document: int, end: int, start: int) -> bool:
         """Whether ink stands between two passages."""
         return start - end > _WHITE and bool(self._store.text(document, end, start).strip())
 
-
-def _note(run: _Run, chunk: Chunk) -> None:
-    run.starts[chunk.index], run.ends[chunk.index] = chunk.start, chunk.end
+    def _note(self, document: int, run: _Run, chunk: Chunk) -> None:
+        run.starts[chunk.index], run.ends[chunk.index] = chunk.start, chunk.end
+        self._runs[document, chunk.index] = run
