@@ -10,6 +10,7 @@ import random
 import re
 import time
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -626,41 +627,46 @@ def test_white_space_after_one_character_is_in_the_window(window: int) -> None:
     assert splitter.split("a bbbb cccc dddd").texts == ["a", "bbbb", "cccc", "dddd"]
 
 
+def given_to_a_sizer(use: Callable[[Callable[[str], int]], object]) -> int:
+    """How many characters a sizer of words is given, of which nothing is known."""
+    given = [0]
+
+    def flat(text: str) -> int:
+        given[0] += len(text)
+        return len(text.split())
+
+    use(flat)
+    return given[0]
+
+
 @pytest.mark.parametrize("make", [by_text, by_heading, by_paragraph, fixed_with_overlap, by_layout])
 def test_a_cap_that_a_long_run_does_not_reach_is_asked_little(make: Any) -> None:
     """LINEAR: it was asked about all the rest at every cut."""
-    asked = []
-    for length in (16_000, 64_000):
-        given = [0]
 
-        def flat(text: str, given: list[int] = given) -> int:
-            given[0] += len(text)
-            return len(text.split())
+    def asked(length: int) -> int:
+        options = {"chunk_size": 100, "overlap": 0, "sizer": utf8_bytes}
+        return given_to_a_sizer(
+            lambda flat: make(max_size=cap(50, flat), **options).split("é" * length)
+        )
 
-        splitter = make(chunk_size=100, overlap=0, sizer=utf8_bytes, max_size=cap(50, flat))
-        splitter.split("é" * length)
-        asked.append(given[0])
-    assert asked[1] < 6 * asked[0]
+    assert asked(64_000) < 6 * asked(16_000)
 
 
 @pytest.mark.parametrize("strategy", ["heading", "hierarchical"])
 def test_a_long_title_is_measured_as_it_ships(strategy: str) -> None:
     """LINEAR, and context: the whole of it was, for each section below, and no room was kept."""
-    asked = []
-    for count in (500, 2000):
-        given = [0]
 
-        def flat(text: str, given: list[int] = given) -> int:
-            given[0] += len(text)
-            return len(text.split())
-
+    def asked(count: int) -> int:
         text = "# " + "word " * count + "\n\n" + "## a\n\ntext here\n\n" * count
         if strategy == "heading":
-            by_heading(chunk_size=50, max_size=cap(60, flat)).split(text)
-        else:
-            ChunkingEngine().chunk(text, strategy=strategy, max_size=cap(60, flat))
-        asked.append(given[0])
-    assert asked[1] < 6 * asked[0]
+            return given_to_a_sizer(
+                lambda flat: by_heading(chunk_size=50, max_size=cap(60, flat)).split(text)
+            )
+        return given_to_a_sizer(
+            lambda flat: ChunkingEngine().chunk(text, strategy=strategy, max_size=cap(60, flat))
+        )
+
+    assert asked(2000) < 6 * asked(500)
     text = "# " + "T" * 300 + "\n\n" + "Some words of text follow here and go on. " * 60
     chunks = by_heading(chunk_size=1000, max_size=500, overlap=0).split(text)
     assert {len(chunk.context) for chunk in chunks[1:]} == {200}

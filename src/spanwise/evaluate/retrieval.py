@@ -14,15 +14,13 @@ from spanwise.evaluate.measures import Range, measure
 from spanwise.evaluate.setups import Setup
 from spanwise.index import Index
 from spanwise.index.unsearched import Unsearched
+from spanwise.index.wishes import RERANK_DEPTH
 from spanwise.splitters.base import as_document
 
 __all__ = ["Passages", "finding", "taken"]
 
 # More than enough for the measures that count passages.
 _FEWEST_HITS = 20
-
-# A reranker is asked about so many at least, as in a search.
-_RERANKED = 50
 
 
 class Passages:
@@ -48,7 +46,7 @@ class Passages:
         limit, options = self._limit, self._setup.search_options
         while True:
             # A reranker is asked about all that the longest context may hold.
-            depth = max(limit, _RERANKED)
+            depth = max(limit, RERANK_DEPTH)
             hits = self._index.search(query, limit=limit, rerank_depth=depth, fold=False, **options)
             self.mode = hits.mode
             found = [self._corpus.place(hit.chunk.doc_uri, hit.start, hit.end) for hit in hits]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 
 from spanwise.chunks import Chunk
 from spanwise.index.rows import Passage
 from spanwise.index.store import Store
 
-__all__ = ["Around"]
+__all__ = ["Around", "outward"]
 
 # So many passages are read at a time.
 _AT_ONCE = 64
@@ -17,16 +17,29 @@ _AT_ONCE = 64
 _WHITE = 64
 
 
-@dataclass(slots=True)
-class _Run:
-    """Passages side by side, by their numbers, and whether more may follow at either end."""
+def outward(store: Store, document: int, at: int, step: int, most: int) -> Iterator[Chunk]:
+    """The passages after number ``at``, or before it with a ``step`` of -1, nearest first."""
+    while most > 0:
+        count = min(most, _AT_ONCE)
+        first, last = (at + 1, at + count) if step > 0 else (max(0, at - count), at - 1)
+        found = store.passages_of(document, first, last) if last >= 0 else []
+        if not found:
+            return
+        for near in found[::step]:
+            yield near.chunk
+        at, most = at + step * count, most - count
 
-    first: int
-    last: int
-    starts: dict[int, int] = field(default_factory=dict)
-    ends: dict[int, int] = field(default_factory=dict)
-    is_first: bool = False
-    is_last: bool = False
+
+class _Run:
+    """Passages side by side: the last ones known on either side, and where no more adjoin."""
+
+    __slots__ = ("ends", "last", "over", "starts")
+
+    def __init__(self, at: int) -> None:
+        self.last = {-1: at, 1: at}
+        self.over: set[int] = set()
+        self.starts: dict[int, int] = {}
+        self.ends: dict[int, int] = {}
 
 
 class Around:
@@ -38,44 +51,34 @@ class Around:
 
     def range_of(self, passage: Passage, count: int) -> tuple[int, int]:
         """The range of a passage with up to so many on each side, as far as they adjoin."""
-        chunk, document = passage.chunk, passage.document
-        at = chunk.index
+        document, at = passage.document, passage.chunk.index
         run = self._runs.get((document, at))
         if run is None:
-            run = _Run(at, at)
-            self._note(document, run, chunk)
+            run = _Run(at)
+            self._note(document, run, passage.chunk)
         first, last = max(0, at - count), at + count
-        while not run.is_first and run.first > first:
-            self._read_before(document, run, first)
-        while not run.is_last and run.last < last:
-            self._read_after(document, run, last)
-        return run.starts[max(run.first, first)], run.ends[min(run.last, last)]
+        self._extend(document, run, -1, run.last[-1] - first)
+        self._extend(document, run, 1, last - run.last[1])
+        return run.starts[max(run.last[-1], first)], run.ends[min(run.last[1], last)]
 
-    def _read_before(self, document: int, run: _Run, first: int) -> None:
-        found = self._store.passages_of(document, max(first, run.first - _AT_ONCE), run.first - 1)
-        run.is_first = not found
-        for near in reversed(found):
-            chunk = near.chunk
-            if self._are_apart(document, chunk.end, run.starts[run.first]):
-                run.is_first = True
-                return
-            run.first = chunk.index
-            self._note(document, run, chunk)
+    def _extend(self, document: int, run: _Run, step: int, count: int) -> None:
+        """Know so many passages more on a side, as far as they adjoin."""
+        if count <= 0 or step in run.over:
+            return
+        for near in outward(self._store, document, run.last[step], step, count):
+            known = run.last[step]
+            gap = (run.ends[known], near.start) if step > 0 else (near.end, run.starts[known])
+            if self._has_ink(document, *gap):
+                break
+            run.last[step] = near.index
+            self._note(document, run, near)
+            count -= 1
+        if count:
+            run.over.add(step)
 
-    def _read_after(self, document: int, run: _Run, last: int) -> None:
-        found = self._store.passages_of(document, run.last + 1, min(last, run.last + _AT_ONCE))
-        run.is_last = not found
-        for near in found:
-            chunk = near.chunk
-            if self._are_apart(document, run.ends[run.last], chunk.start):
-                run.is_last = True
-                return
-            run.last = chunk.index
-            self._note(document, run, chunk)
-
-    def _are_apart(self, document: int, end: int, start: int) -> bool:
+    def _has_ink(self, document: int, start: int, end: int) -> bool:
         """Whether ink stands between two passages."""
-        return start - end > _WHITE and bool(self._store.text(document, end, start).strip())
+        return end - start > _WHITE and bool(self._store.text(document, start, end).strip())
 
     def _note(self, document: int, run: _Run, chunk: Chunk) -> None:
         run.starts[chunk.index], run.ends[chunk.index] = chunk.start, chunk.end

@@ -32,7 +32,7 @@ from spanwise.index.sqlite_file import MEMORY
 from spanwise.index.sqlite_store import SqliteStore
 from spanwise.index.store import Store
 from spanwise.index.verify import verify
-from spanwise.index.wishes import MIX, Rerank, wishes_of
+from spanwise.index.wishes import MIX, RERANK_DEPTH, Rerank, wishes_of
 from spanwise.metadata import plain
 from spanwise.splitters.base import Splitter
 
@@ -436,7 +436,7 @@ class Index:
         mix: float = MIX,
         min_score: float | None = None,
         rerank: Rerank | None = None,
-        rerank_depth: int = 50,
+        rerank_depth: int = RERANK_DEPTH,
         budget: Cap | int | None = None,
         expand: int | str = 0,
         fold: bool = True,

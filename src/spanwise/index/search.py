@@ -9,16 +9,13 @@ from math import isnan
 
 from spanwise.chunks import Chunk
 from spanwise.errors import OptionError, shown
-from spanwise.index.around import Around
+from spanwise.index.around import Around, outward
 from spanwise.index.hits import Candidate, Hit, Hits, Standing
 from spanwise.index.rows import Found, Passage
 from spanwise.index.store import Store
 from spanwise.index.wishes import Rerank, Wishes
 
 __all__ = ["choose_hits"]
-
-# So many passages on each side are read at a time to find the ends of a section.
-_REACH = 64
 
 # More passages than a document has; a larger number is one that no store can be asked with.
 _FAR = 1 << 30
@@ -304,21 +301,16 @@ class _Choice:
 
         What stands below no heading ends where the first one begins; without a path all are meant.
         """
-        edge, at = passage.chunk, passage.chunk.index + step
-        while True:
-            first, last = (at, at + _REACH) if step > 0 else (max(0, at - _REACH), at)
-            found = self._store.passages_of(passage.document, first, last) if last >= 0 else []
-            for near in found[::step]:
-                under = near.chunk.heading_path
-                if path is not None and (under[: len(path)] != path or (under and not path)):
-                    return edge
-                # Another section may have the same name.
-                if path and _opens(near.chunk if step > 0 else edge, path):
-                    return edge
-                edge = near.chunk
-            if not found:
-                return edge
-            at = last + 1 if step > 0 else first - 1
+        edge = passage.chunk
+        for near in outward(self._store, passage.document, edge.index, step, _FAR):
+            under = near.heading_path
+            if path is not None and (under[: len(path)] != path or (under and not path)):
+                break
+            # Another section may have the same name.
+            if path and _opens(near if step > 0 else edge, path):
+                break
+            edge = near
+        return edge
 
     def _hit(self, kept: _Kept) -> Hit:
         chunk = kept.passage.chunk

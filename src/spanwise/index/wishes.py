@@ -10,7 +10,7 @@ from numbers import Real
 from spanwise.cutting.caps import Cap
 from spanwise.errors import OptionError, require, shown
 
-__all__ = ["MIX", "Rerank", "Wishes", "wishes_of"]
+__all__ = ["MIX", "RERANK_DEPTH", "Rerank", "Wishes", "wishes_of"]
 
 _MODES = ("auto", "words", "meaning", "both")
 
@@ -22,6 +22,9 @@ _MOST_MIX = 1_000_000
 
 # The weights of words and of meaning in each fusion; benchmarks/quality.py.
 _WEIGHTS = {"scores": (1.0, 0.3), "ranks": (1.0, 1.0)}
+
+# A reranker is asked about so many texts where nobody says how many.
+RERANK_DEPTH = 50
 
 # Passages taken from each list before they are fused; more are taken for a larger limit.
 _DEPTH, _DEPTH_A_HIT = 100, 4
